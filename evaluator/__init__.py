@@ -1,0 +1,1 @@
+"""Agents that search, read and answer, run in pairs, under gates and budgets."""

@@ -1,0 +1,1 @@
+"""The search/read/final loop as a generator of effects."""

@@ -1,0 +1,1 @@
+"""Models behind HTTP: wire formats, clients and the layers around them."""

@@ -1,0 +1,1 @@
+"""Programs that play the model over HTTP; not language models."""

@@ -1,0 +1,1 @@
+"""The words every room of the evaluator speaks; pure."""

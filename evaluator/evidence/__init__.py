@@ -1,0 +1,1 @@
+"""What a trajectory had seen when it answered; pure."""

@@ -1,0 +1,1 @@
+"""Named entities of a text, one module an extractor."""

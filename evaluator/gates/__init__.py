@@ -1,0 +1,1 @@
+"""Read-Gate and its family: rules over evidence, decisions over rules; pure."""

@@ -1,0 +1,1 @@
+"""Files of a run: append-only logs and what is still owed."""

@@ -1,0 +1,1 @@
+"""Documents become something searchable: datasets, chunks, indexes, fusion."""

@@ -1,0 +1,1 @@
+"""Loaders of the official dataset files, one module a format."""

@@ -1,0 +1,1 @@
+"""A generated fictional world: facts no model can know."""

@@ -1,0 +1,39 @@
+"""The root of every error this project raises, and those of reading data and bundles.
+
+Tree (``evaluator.core.errors`` draws the rest of it)::
+
+    ReadGateError
+    ├── InputError            something the user gave cannot be used
+    │   ├── DatasetError      a dataset or corpus file
+    │   └── BundleError       a bundle folder: absent, unfinished, of another version, or altered
+    └── EmbeddingError        a model that returns what no embedding can be
+"""
+
+from pathlib import Path
+
+
+class ReadGateError(Exception):
+    """Every error that is foreseen; its text is one clear sentence for the user."""
+
+
+class InputError(ReadGateError):
+    """Something the user gave cannot be used: a file, a setting, a folder."""
+
+
+class DatasetError(InputError):
+    """A dataset or corpus file that is not what it should be."""
+
+    def __init__(self, path: Path, where: str, expected: str) -> None:
+        """State the file, the line or record, and what was expected there."""
+        super().__init__(f"{path}, {where}: expected {expected}")
+        self.path = path
+        self.where = where
+        self.expected = expected
+
+
+class BundleError(InputError):
+    """A bundle folder that is absent, unfinished, of another version, or altered since it was built."""
+
+
+class EmbeddingError(ReadGateError):
+    """A model returned something that is no embedding, such as NaN or a wrong number of dimensions."""

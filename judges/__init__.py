@@ -1,0 +1,1 @@
+"""Answers become verdicts and failure labels."""

@@ -1,0 +1,1 @@
+"""Trajectories and verdicts become tables and figures."""

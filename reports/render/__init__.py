@@ -1,0 +1,1 @@
+"""One document, many output formats."""
