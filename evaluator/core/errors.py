@@ -101,7 +101,18 @@ class RetryableError(AttemptError):
 
 
 class RefusedError(AttemptError):
-    """An attempt that no repetition mends: a bad request, a refused key, an exhausted quota."""
+    """An attempt that no repetition mends: a bad request, a refused key, an exhausted quota.
+
+    Attributes:
+        concerns: Whether only this ``call`` is refused (such as one prompt too long), or every call of
+            the ``run`` would be (an unknown model, an exhausted quota), or the ``key`` is.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 0, concerns: Literal["call", "run", "key"] = "call"
+    ) -> None:
+        super().__init__(message, status=status)
+        self.concerns = concerns
 
 
 class UnclearVerdictError(ReadGateError):

@@ -78,12 +78,14 @@ class ModelRequest:
         messages: The conversation so far.
         tools: Tools offered; empty for judges.
         tool_choice: ``none`` forbids tool calls (the forced last answer).
+        parallel_tool_calls: Whether one reply may call several tools.
         seed: Sent to providers that take one; equal for arms of one repeat.
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
+    parallel_tool_calls: bool = False
     seed: int | None = None
 
 
