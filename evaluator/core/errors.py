@@ -21,6 +21,8 @@ The whole tree::
     └── CapReachedError               the budget cannot hold the next call; exit code 3
 """
 
+from typing import Literal
+
 from index_builder.errors import BundleError, DatasetError, EmbeddingError, InputError, ReadGateError
 
 __all__ = [
