@@ -1,1 +1,12 @@
-"""Loaders of the official dataset files, one module a format."""
+"""Loaders of official dataset files, under the names that commands know them by."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from index_builder.datasets import hotpotqa, musique, two_wiki
+from index_builder.records import Dataset
+
+LOADERS: Mapping[str, Callable[[Path], Dataset]] = MappingProxyType(
+    {"hotpotqa": hotpotqa.load, "two_wiki": two_wiki.load, "musique": musique.load}
+)
