@@ -1,3 +1,5 @@
+"""Appending, repairing and reading JSON lines."""
+
 import asyncio
 import errno
 import os

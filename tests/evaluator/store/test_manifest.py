@@ -1,3 +1,5 @@
+"""The manifest: written whole, read back, compared key by key."""
+
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""What resuming owes, and which of several lines counts."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,3 +1,5 @@
+"""Run folders: begun, resumed, refused, read."""
+
 import asyncio
 from dataclasses import replace
 from pathlib import Path
