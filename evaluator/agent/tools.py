@@ -14,7 +14,8 @@ stand in ``evaluator.gates.spec``.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from evaluator.core.messages import ToolSpec
 from index_builder.records import Chunk, Hit
@@ -48,7 +49,11 @@ READ = _tool(
 )
 FINAL = _tool("final", "Submit the answer to the question. This ends the task.", "answer", "The answer.")
 TOOLS: tuple[ToolSpec, ...] = (SEARCH, READ, FINAL)
-ARGUMENT_OF = {"search": "query", "read": "chunk_id", "final": "answer"}
+ARGUMENT_OF: Mapping[str, Literal["query", "chunk_id", "answer"]] = {
+    "search": "query",
+    "read": "chunk_id",
+    "final": "answer",
+}
 """The one argument of each tool."""
 
 
