@@ -16,7 +16,7 @@ Clear: TypeAlias = Literal["correct", "incorrect"]
 LONGEST_BARE_REPLY = 100
 LABELS = frozenset({"verdict", "judgement", "judgment", "grade", "label"})
 
-_MARKS = r"""[\s*_~`"'“”‘’#>()\[\]{}]*"""
+_MARKS = r"""[\s*_~`"'“”‘’#>()\[\]]*"""
 _LABEL = rf"(?:the |my )?(?:final )?(?:{'|'.join(sorted(LABELS))}|answer|prediction)"
 _BARE = re.compile(
     rf"{_MARKS}(?:{_LABEL}{_MARKS}(?::|=|is\b){_MARKS})?(?P<word>correct|incorrect){_MARKS}[.!]?{_MARKS}",
@@ -34,23 +34,21 @@ def read_verdict(text: str) -> Clear:
     fenced = _FENCED.fullmatch(text)
     inside = fenced["inside"] if fenced else text.strip()
     if inside.startswith("{"):
-        labelled = _labelled(inside)
-        if labelled is not None:
-            inside = labelled
+        inside = _labelled(inside)
     bare = _BARE.fullmatch(inside) if len(inside) <= LONGEST_BARE_REPLY else None
     if bare is None:
         raise UnclearVerdictError(f"no clear verdict in the reply {_shortened(text)!r}")
     return "correct" if bare["word"].lower() == "correct" else "incorrect"
 
 
-def _labelled(text: str) -> str | None:
-    """The one value under a label in a JSON object; None when this is no such object."""
+def _labelled(text: str) -> str:
+    """The one value under a label in a JSON object; "" when this is no such object."""
     try:
         pairs = json.loads(text, object_pairs_hook=list)
     except (ValueError, RecursionError):
-        return None
+        return ""
     values = [value for key, value in pairs if key.strip().lower() in LABELS]
-    return values[0] if len(values) == 1 and isinstance(values[0], str) else None
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else ""
 
 
 def _shortened(text: str) -> str:
