@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import orjson
 
@@ -22,12 +23,11 @@ class CallTag:
     """Whom a model call is for; every line of ``calls.jsonl`` bears it.
 
     Attributes:
-        purpose: ``agent`` or ``judge``.
         judge: The judge's name, "" for agents.
         turn: The turn of the episode, or the try of the judge, from 1.
     """
 
-    purpose: str
+    purpose: Literal["agent", "judge"]
     cell: Cell
     trajectory_id: str
     judge: str

@@ -1,0 +1,133 @@
+"""The order of the layers around a provider, stated once: retrying(throttled(capped(recorded(http)))).
+
+Rate and budget are taken by every attempt, so they stand inside the retries; what is billed is
+recorded before any layer judges it, so the journal stands next to the wire.
+"""
+
+from functools import partial
+from random import Random
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from evaluator.budget.ledger import Ledger
+from evaluator.budget.prices import FREE, Price, PriceTable
+from evaluator.controllers import openai_chat_wire as wire
+from evaluator.controllers.capped import Capped
+from evaluator.controllers.http_line import HttpLine
+from evaluator.controllers.line import Bill
+from evaluator.controllers.openai_chat import OpenAIChat
+from evaluator.controllers.recorded import Recorded
+from evaluator.controllers.retrying import Retrying
+from evaluator.controllers.throttled import Pace, Throttled
+from evaluator.core.errors import CredentialError, InputError
+from evaluator.core.ports import Clock, Sink
+from evaluator.core.settings import ModelSettings
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+
+
+def build_model(
+    settings: ModelSettings,
+    *,
+    rate: Pace,
+    ledger: Ledger,
+    prices: PriceTable,
+    journal: Sink,
+    clock: Clock,
+    session: aiohttp.ClientSession,
+    api_key: str | None,
+    call_seconds: float,
+) -> OpenAIChat:
+    """A model with all its layers.
+
+    Args:
+        settings: The model and how to reach it.
+        rate: The pace of the run, one object for all its models.
+        ledger: The budget of the run, one object for all its models.
+        prices: What models cost and take.
+        journal: Where attempts are recorded.
+        clock: Of deadlines and waits.
+        session: From ``open_session``.
+        api_key: The value of the variable that ``key_variable`` names, None when it is not set.
+        call_seconds: The deadline of one call, retries included.
+
+    Raises:
+        CredentialError: The provider needs a key and has none, or one that no header can carry.
+        InputError: The address cannot be used, or a model without a price meets a cap.
+    """
+    price = price_of(settings, prices)
+    if price is None and ledger.cap_usd is not None:
+        raise InputError(
+            f"{settings.model} has no price, and a budget cannot hold what has none: "
+            f'add [prices."{settings.model}"] with input and output, or remove the cap'
+        )
+    http = HttpLine(
+        session,
+        _url(settings),
+        key=_checked_key(settings, api_key),
+        bill_of=partial(_bill, settings=settings, prices=prices),
+        clock=clock,
+    )
+    line = Retrying(
+        Throttled(Capped(Recorded(http, journal), ledger), rate),
+        fault_of=wire.fault,
+        clock=clock,
+        luck=Random(),
+    )
+    return OpenAIChat(
+        settings,
+        line,
+        facts=prices.facts(settings.model),
+        price=price,
+        serves=partial(_serves, settings=settings, prices=prices),
+        clock=clock,
+        call_seconds=call_seconds,
+        key_variable=key_variable(settings),
+    )
+
+
+def key_variable(settings: ModelSettings) -> str | None:
+    """The name of the variable that holds the key, or None when the provider needs none."""
+    if settings.provider == "scripted":
+        return None
+    return settings.api_key_env or (OPENAI_KEY if settings.base_url is None else None)
+
+
+def price_of(settings: ModelSettings, prices: PriceTable) -> Price | None:
+    """What a model costs: scripted ones nothing, unknown ones None."""
+    return FREE if settings.provider == "scripted" else prices.price(settings.model)
+
+
+def _bill(status: int, tree: object, *, settings: ModelSettings, prices: PriceTable) -> Bill:
+    """The bill by the price of the model that answered, which need not be the one that was asked."""
+    returned = tree.get("model") if isinstance(tree, dict) else None
+    if isinstance(returned, str) and returned and not _serves(returned, settings=settings, prices=prices):
+        return wire.bill(status, tree, prices.price(returned))
+    return wire.bill(status, tree, price_of(settings, prices))
+
+
+def _serves(returned: str, *, settings: ModelSettings, prices: PriceTable) -> bool:
+    return settings.provider == "scripted" or prices.serves(settings.model, returned)
+
+
+def _url(settings: ModelSettings) -> str:
+    if settings.provider == "scripted" and settings.base_url is None:
+        raise InputError(f"the scripted model {settings.model} needs the address of its server")
+    base = settings.base_url or OPENAI_URL
+    parts = urlsplit(base)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InputError(f"base_url {base!r} of {settings.model} is no http or https address")
+    return f"{base.rstrip('/')}/chat/completions"
+
+
+def _checked_key(settings: ModelSettings, api_key: str | None) -> str | None:
+    variable = key_variable(settings)
+    if variable is None:
+        return None
+    if not api_key:
+        raise CredentialError(f"{settings.model} needs a key: set the variable {variable}")
+    if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
+        raise CredentialError(f"the key in {variable} holds characters that no key has, such as a space")
+    return api_key
