@@ -13,7 +13,7 @@ from evaluator.core.cell import content_hash
 from evaluator.core.settings import GateSettings
 
 CORRECTIVE = (
-    "Your answer was not accepted: you have searched, but you have not read any chunk. Search results "
+    "Your answer was not accepted: when you gave it, you had searched but not read any chunk. Search results "
     "show only a snippet of each chunk. Read the chunks that matter for the question with the read tool, "
     "then call final with your answer."
 )
