@@ -83,11 +83,10 @@ class HttpLine:
         return RawReply(status=0, body=b"", bill=bill, latency_s=latency, error=said.decode())
 
     def _timing(self, headers: Mapping[str, str]) -> dict[str, str]:
-        kept = {name.lower(): clean(value) for name, value in headers.items()}
         return {
-            name: self._mask(value.encode()).decode()
-            for name, value in kept.items()
-            if name.startswith(_TIMING_HEADERS)
+            name.lower(): self._mask(clean(value).encode()).decode()
+            for name, value in headers.items()
+            if name.lower().startswith(_TIMING_HEADERS)
         }
 
 

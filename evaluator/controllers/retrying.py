@@ -47,16 +47,26 @@ class Retrying:
             RetryableError: It failed too often.
             DeadlineError: The call's time is up, or would be before the next attempt.
         """
-        # A copy, because tenacity keeps the state of a running loop in the object and the thread.
-        raw: RawReply = await self._pattern.copy()(self._once, attempt)
-        return raw
+        raw, fault = await self._try(attempt)
+        if fault is None:
+            return raw
+        # tenacity costs as much CPU as the HTTP client, so it is entered with the first fault only. A
+        # copy, because it keeps the state of a running loop in the object and the thread.
+        repeated: RawReply = await self._pattern.copy()(self._once, attempt, [fault])
+        return repeated
 
-    async def _once(self, attempt: Attempt) -> RawReply:
-        raw = await self._line.send(attempt)
-        fault = self._fault_of(raw, self._clock.now())
+    async def _once(self, attempt: Attempt, known: list[AttemptError]) -> RawReply:
+        """One try for tenacity; the first one has been made already, and its fault is known."""
+        if known:
+            raise known.pop()
+        raw, fault = await self._try(attempt)
         if fault is not None:
             raise fault
         return raw
+
+    async def _try(self, attempt: Attempt) -> tuple[RawReply, AttemptError | None]:
+        raw = await self._line.send(attempt)
+        return raw, self._fault_of(raw, self._clock.now())
 
     def _wait(self, state: RetryCallState) -> float:
         limit = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (state.attempt_number - 1))

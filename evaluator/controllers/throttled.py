@@ -16,6 +16,9 @@ from evaluator.core.settings import RateSettings
 BURST_SECONDS = 2.0
 """What the token bucket holds when full; the refill is slower by that, so that no minute has more."""
 
+SHORTEST_SLEEP = 0.001
+"""Rounding can leave a rest that no clock would move by."""
+
 
 class Limiter(Protocol):
     """What this module uses of a Throttler, which has no annotations."""
@@ -43,8 +46,8 @@ class TokenBucket:
         needed = min(float(tokens), self._size)
         self._fill()
         while self._level < needed:
-            # A nanosecond more, lest rounding leave a rest too small for any clock to sleep.
-            await self._clock.sleep((needed - self._level) / self._per_second + 1e-9)
+            missing = (needed - self._level) / self._per_second
+            await self._clock.sleep(max(missing, SHORTEST_SLEEP))
             self._fill()
         self._level -= tokens
 

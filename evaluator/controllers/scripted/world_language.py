@@ -203,6 +203,6 @@ def _start(phrase: str, kinds: tuple[str, ...]) -> Chain | None:
         return chain
     for kind in kinds:
         named = NAMED_PATTERNS[kind].fullmatch(phrase)
-        if named:
+        if named and not named["name"].startswith("the "):
             return Chain(named["name"], ())
     return None
