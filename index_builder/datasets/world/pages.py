@@ -242,3 +242,95 @@ PRONOUNS: Mapping[str, tuple[str, ...]] = {
     "award": ("The award", "This honour"),
 }
 """Kind to what may stand for ``{subject}`` where a sentence begins with it."""
+
+INTROS: Mapping[str, tuple[str, ...]] = {
+    "person": (
+        "{subject} was {detail} of patient habits.",
+        "{subject} is remembered as {detail}.",
+        "{subject}, {detail}, left behind three notebooks.",
+        "Few local guides fail to mention {subject}, {detail}.",
+    ),
+    "film": (
+        "{subject} is {detail} in black and white.",
+        "{subject} is {detail} told in seven chapters.",
+        "Critics still argue over {subject}, {detail}.",
+        "{subject}, {detail}, runs for just under two hours.",
+    ),
+    "town": (
+        "{subject} is a market town in the {detail}.",
+        "{subject} grew up around a ferry landing in the {detail}.",
+        "Travellers through the {detail} seldom miss {subject}.",
+        "{subject}, a town in the {detail}, has narrow streets.",
+    ),
+    "company": (
+        "{subject} is a company in the {detail} trade.",
+        "{subject} made its fortune in the {detail} business.",
+        "Few firms in the {detail} trade are as old as {subject}.",
+        "{subject}, a {detail} company, keeps its own archive.",
+    ),
+    "team": (
+        "{subject} is a {detail} team with loyal followers.",
+        "{subject} is known for a cautious style of {detail}.",
+        "Among the clubs devoted to {detail}, {subject} is a stubborn one.",
+        "{subject}, a {detail} team, plays in striped shirts.",
+    ),
+    "award": (
+        "{subject} is an award for {detail}.",
+        "{subject} rewards quiet merit in {detail}.",
+        "No prize for {detail} is as contested as {subject}.",
+        "{subject}, an award for {detail}, comes with a small sum.",
+    ),
+}
+"""Kind to first sentences; ``{detail}`` is what the entity is or does (persons, films: with an article)."""
+
+FILLERS: Mapping[str, tuple[str, ...]] = {
+    "person": (
+        "Letters by {subject} fill two drawers of the county archive.",
+        "Neighbours described a careful talker with a loud laugh.",
+        "A bronze bust of {subject} was stolen and found again.",
+        "{subject} kept bees and disliked long journeys.",
+        "Later biographers quarrelled over nearly every anecdote.",
+        "Most of the surviving papers were damaged by water.",
+    ),
+    "film": (
+        "The long tracking shot over the bridge is much imitated.",
+        "{subject} was made with a small crew and borrowed cameras.",
+        "Its score relies on a single cello and a choir.",
+        "Reviewers praised the lighting and mocked the ending.",
+        "{subject} survives in two prints of uneven quality.",
+        "The plot turns on a letter that nobody opens.",
+    ),
+    "town": (
+        "The covered market of {subject} burned down and was rebuilt.",
+        "A narrow railway once linked the quarry with the river.",
+        "{subject} is known for its pears and its slow trams.",
+        "The old walls were pulled down to make room for a school.",
+        "Visitors come for the clock tower and the salt baths.",
+        "Floods have reached the lower streets more than once.",
+    ),
+    "company": (
+        "{subject} survived a fire, a strike and two bad winters.",
+        "Its catalogues are collected for their engraved plates.",
+        "The workers of {subject} ran their own library.",
+        "Orders from abroad soon outgrew the small workshops.",
+        "{subject} never advertised and seldom lowered a price.",
+        "Its trademark shows a heron above three waves.",
+    ),
+    "team": (
+        "The supporters of {subject} sing before every match.",
+        "A long unbeaten run ended in a heavy storm.",
+        "{subject} has a fierce rivalry with its neighbours.",
+        "Its badge shows a lighthouse and a broken oar.",
+        "{subject} has been promoted twice and relegated once.",
+        "The stands were built by volunteers over one summer.",
+    ),
+    "award": (
+        "Winners receive a small bronze figure and a dinner.",
+        "{subject} was suspended for two years after a quarrel.",
+        "The list of past winners hangs in the entrance hall.",
+        "Few winners of {subject} have been under thirty.",
+        "The rules forbid anyone to be chosen twice.",
+        "{subject} is decided by a secret ballot.",
+    ),
+}
+"""Kind to sentences that state nothing anyone asks for."""

@@ -1,4 +1,4 @@
-"""Asks about the world: the wording of every question, and which pages, facts and answer it rests on.
+"""Words the questions about a world, and says on which facts each of them rests.
 
 The tables here are public data. A chain question is one of ``ASKS`` whose ``{x}`` is filled by
 ``PHRASES`` set into one another, the innermost by ``NAMED``: "When was the director of the film
@@ -9,7 +9,9 @@ Names are full titles, parenthesis included, so a namesake is never meant by mis
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from index_builder.datasets.world.facts import MONTHS, Draw, Value, World
 
 NAMED: Mapping[str, str] = {
     "person": "{name}",
@@ -181,3 +183,121 @@ BRIDGE_COMPARISONS: tuple[Comparison, ...] = (
     ),
 )
 """Comparisons that lead over a second page an entity."""
+
+BACKWARDS = "~"
+
+
+class Step(NamedTuple):
+    """One fact that a question rests on: the page of ``subject`` states it."""
+
+    subject: int
+    relation: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its one answer.
+
+    Attributes:
+        kind: The official set's name for its kind.
+        text: The question.
+        answer: A full title, a literal, yes or no.
+        aliases: Other ways to write the answer that mean nothing else in the world.
+        steps: The facts it rests on, in the order in which they are needed.
+        target: The entity or literal that is the answer, None for yes and no.
+    """
+
+    kind: str
+    text: str
+    answer: str
+    aliases: tuple[str, ...]
+    steps: tuple[Step, ...]
+    target: Value | None
+
+    @property
+    def gold(self) -> tuple[int, ...]:
+        """The entities whose pages state the facts."""
+        return tuple(dict.fromkeys(step.subject for step in self.steps))
+
+
+def ask_chain(world: World, kind: str, start: int, steps: tuple[Step, ...]) -> Asked:
+    """Ask for the object of the last of some steps, each of which starts where the one before it ends.
+
+    A first step whose object is the start is followed backwards.
+    """
+    draw = world.draw(f"words/{kind}", start)
+    path = [BACKWARDS * (step.value == start) + step.relation for step in steps]
+    value = steps[-1].value
+    if kind == "inference":
+        text = _pick(INFERENCES[path[0], path[1]], draw).format(x=world.entity(start).title)
+    else:
+        phrase = NAMED[world.entity(start).kind].format(name=world.entity(start).title)
+        for relation in path[:-1]:
+            phrase = _pick(PHRASES[relation], draw).format(x=phrase)
+        text = _pick(ASKS[path[-1]], draw).format(x=phrase)
+    return Asked(kind, text, surface(world, value), aliases(world, value), steps, value)
+
+
+def ask_one_step(world: World, number: int, step: Step) -> str:
+    """The question of one step of a chain; later ones call the object before them #1, #2, as MuSiQue does."""
+    entity = world.entity(step.subject)
+    name = f"#{number}" if number else NAMED[entity.kind].format(name=entity.title)
+    return ASKS[step.relation][0].format(x=name)
+
+
+def ask_comparison(
+    world: World, comparison: Comparison, first: tuple[Step, ...], second: tuple[Step, ...]
+) -> Asked | None:
+    """Compare the ends of two chains; None where neither end is first."""
+    kind = "comparison" if len(comparison.path) == 1 else "bridge_comparison"
+    nodes = first[0].subject, second[0].subject
+    names = [world.entity(node).title for node in nodes]
+    draw = world.draw(f"words/{comparison.templates[0]}", nodes[0])
+    text = _pick(comparison.templates, draw).format(x=names[0], y=names[1])
+    ends = first[-1].value, second[-1].value
+    # Both first pages, then both second ones, as 2WikiMultiHopQA lists them.
+    steps = tuple(step for pair in zip(first, second, strict=True) for step in pair)
+    if comparison.choose == "same":
+        return Asked(kind, text, "yes" if ends[0] == ends[1] else "no", (), steps, None)
+    sizes = [magnitude(str(end)) for end in ends]
+    if sizes[0] == sizes[1]:
+        return None
+    wins = min(sizes) if comparison.choose == "least" else max(sizes)
+    node = nodes[sizes.index(wins)]
+    return Asked(kind, text, surface(world, node), aliases(world, node), steps, node)
+
+
+def surface(world: World, value: Value) -> str:
+    """How pages and answers write an object."""
+    return value if isinstance(value, str) else world.entity(value).title
+
+
+def magnitude(literal: str) -> tuple[int, ...]:
+    """What orders dates, years and numbers."""
+    words = literal.replace(",", "").split()
+    if len(words) == 1:
+        return (int(words[0]),)
+    return int(words[2]), MONTHS.index(words[1]), int(words[0])
+
+
+def aliases(world: World, value: Value) -> tuple[str, ...]:
+    """Other ways to write an object; none that a namesake could claim."""
+    if isinstance(value, str):
+        words = value.split()
+        if len(words) == 3:
+            month = MONTHS.index(words[1]) + 1
+            return f"{words[1]} {words[0]}, {words[2]}", f"{words[2]}-{month:02}-{int(words[0]):02}"
+        return (value.replace(",", ""),) if "," in value else ()
+    entity = world.entity(value)
+    parenthesis = entity.title.removeprefix(entity.name)
+    if entity.kind == "person":
+        first, last = entity.name.split()
+        return (f"{first[0]}. {last}{parenthesis}",)
+    if entity.kind == "town":
+        return (f"{entity.name}, {world.facts(value)['country']}",) if not parenthesis else ()
+    return (f"{entity.name} Ltd{parenthesis}",) if entity.kind == "company" else ()
+
+
+def _pick(templates: tuple[str, ...], draw: Draw) -> str:
+    return templates[draw.below(len(templates))]
