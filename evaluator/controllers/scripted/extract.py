@@ -150,8 +150,5 @@ def _conclude(asked: Inquiry, ends: Sequence[str]) -> str:
         return ends[0]
     if asked.choose == "same":
         return "yes" if ends[0] == ends[1] else "no"
-    sizes = [magnitude(end) for end in ends]
-    if sizes[0] is None or sizes[1] is None:
-        return ""
-    first = sizes[0] <= sizes[1] if asked.choose == "least" else sizes[0] >= sizes[1]
-    return asked.chains[0 if first else 1].entity
+    pick = min if asked.choose == "least" else max
+    return pick(zip(ends, asked.chains, strict=True), key=lambda pair: magnitude(pair[0]))[1].entity

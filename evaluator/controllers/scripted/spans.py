@@ -22,6 +22,7 @@ STOP_WORDS = frozenset(
     {"a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "from", "with", "and", "or", "as", "than"}
     | {"is", "are", "was", "were", "be", "been", "did", "do", "does", "has", "have", "had", "how", "both"}
     | {"what", "which", "who", "whom", "whose", "when", "where", "that", "this", "it", "its", "same"}
+    | {"he", "she", "they", "his", "her", "their", "there", "these", "those", "after", "before", "but", "if"}
 )
 MONTH = f"(?:{'|'.join(calendar.month_name[1:])})"
 SPANS: dict[str, re.Pattern[str]] = {

@@ -123,12 +123,12 @@ def value_kinds(relation: str) -> tuple[str, ...]:
     return kinds if relation.startswith(BACKWARDS) else (value_kind,)
 
 
-def magnitude(value: str) -> tuple[int, ...] | None:
-    """What orders dates, years and numbers; None for anything else."""
+def magnitude(value: str) -> tuple[int, ...]:
+    """What orders dates, and what orders years and numbers."""
     date = FORMS["date"].fullmatch(value)
     if date:
         return int(date[3]), MONTHS.index(date[2]), int(date[1])
-    return (int(value.replace(",", "")),) if FORMS["number"].fullmatch(value) or value.isdecimal() else None
+    return (int(value.replace(",", "")),)
 
 
 def wordings(relation: str, entity: str) -> tuple[str, ...]:
