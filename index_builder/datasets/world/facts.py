@@ -243,7 +243,7 @@ class World:
         director = self.pick("person", own)
         return {
             "director": director,
-            "publication_year": str(self.birth_year(director) + 24 + own.below(36)),
+            "publication_year": str(self.birth_year(director) + 24 + own.below(28)),
             "production_company": self.pick("company", shared),
             "award_received": self.pick("award", shared),
         }

@@ -6,6 +6,7 @@ The other facts stand in front, and a decoy may follow them near the end of the 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from index_builder.datasets.world.facts import (
@@ -25,6 +26,7 @@ LATE_SHARE = 0.55
 _DECOY_IN_FRONT = 0.7
 _DECOY_AT_END = 0.2
 _FINE = 1000
+_CACHED = 1024
 
 _Line: TypeAlias = tuple[str, str]
 """The relation that a sentence states, or "" for none, and the sentence."""
@@ -63,8 +65,9 @@ class Layout:
     def __init__(self, world: World, late_share: float = LATE_SHARE) -> None:
         self.world = world
         self._late = round(late_share * _FINE)
+        self.page = lru_cache(_CACHED)(self._page)
 
-    def page(self, node: int) -> Page:
+    def _page(self, node: int) -> Page:
         """The page of an entity."""
         draft = _Draft(self.world, self.world.entity(node))
         front: list[_Line] = []
