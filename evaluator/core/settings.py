@@ -22,9 +22,9 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Settings(BaseModel):
-    """A table of settings: frozen, and closed to keys it does not know."""
+    """A table of settings: frozen, and closed to keys it does not know and to numbers that are none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class GateSettings(Settings):

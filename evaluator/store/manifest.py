@@ -6,7 +6,7 @@ deadlines and addresses may differ between a run and its resumption.
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -117,6 +117,15 @@ def require_same_experiment(folder: Path, before: Manifest, now: Manifest) -> No
                 f"{_shown(new, key)} here; give another --out, or undo the change"
             )
             raise RunFolderError(msg)
+
+
+def merged_models(before: Mapping[str, ModelsSeen], now: Mapping[str, ModelsSeen]) -> dict[str, ModelsSeen]:
+    """The models of both, with every id that ever answered, the earlier ones first."""
+    merged = dict(before)
+    for name, seen in now.items():
+        earlier = before[name].returned if name in before else ()
+        merged[name] = replace(seen, returned=tuple(dict.fromkeys((*earlier, *seen.returned))))
+    return merged
 
 
 def _shown(tree: Mapping[str, object], key: str) -> str:

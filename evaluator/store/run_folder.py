@@ -4,7 +4,7 @@ Readers take every shard (``trajectories.jsonl``, ``trajectories.1.jsonl``, …)
 writer holds the lock of its files from before its first check until its end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +18,12 @@ from evaluator.core.journal import CALL_LINES, TRAJECTORY_LINES, VERDICT_LINES, 
 from evaluator.core.settings import Experiment, experiment_of
 from evaluator.core.trajectory import Trajectory
 from evaluator.store.append_log import AppendLog, read_lines
+from evaluator.store.experiment_text import experiment_text
 from evaluator.store.manifest import (
     MANIFEST,
     Manifest,
+    ModelsSeen,
+    merged_models,
     read_manifest,
     require_same_experiment,
     write_atomically,
@@ -83,6 +86,11 @@ class RunFolder:
         """Every verdict line, in the order written: a later one of the same judge and answer counts."""
         return self._records("verdicts", VERDICT_LINES)
 
+    def note_stop(self, ended_at: str, models: Mapping[str, ModelsSeen]) -> None:
+        """Write the manifest at a stop; the caller holds one of the folder's logs."""
+        seen = merged_models(self.manifest.models, models)
+        write_manifest(self.path, replace(self.manifest, ended_at=ended_at, models=seen))
+
     def _records(self, kind: FileKind, lines: TypeAdapter[Line]) -> Iterator[Line]:
         for path in self.files(kind):
             for number, line in enumerate(read_lines([path]), start=1):
@@ -95,9 +103,7 @@ class RunFolder:
 
 
 @contextmanager
-def open_for_run(
-    path: Path, manifest: Manifest, experiment_text: str
-) -> Iterator[tuple[RunFolder, AppendLog, AppendLog]]:
+def open_for_run(path: Path, manifest: Manifest) -> Iterator[tuple[RunFolder, AppendLog, AppendLog]]:
     """Create or resume a run folder and hold it: yields it with its call and trajectory logs.
 
     Raises:
@@ -113,20 +119,17 @@ def open_for_run(
         calls = held.enter_context(AppendLog(path / "calls.jsonl"))
         trajectories = held.enter_context(AppendLog(path / "trajectories.jsonl"))
         _require_usable(path, manifest)
-        write_atomically(path / EXPERIMENT, experiment_text.encode())
+        experiment = experiment_of(manifest.settings, str(path / MANIFEST))
+        write_atomically(path / EXPERIMENT, experiment_text(experiment).encode())
         if (path / MANIFEST).exists():
-            manifest = resumed(read_manifest(path), manifest)
+            manifest = _resumed(read_manifest(path), manifest)
         write_manifest(path, manifest)
-        yield RunFolder.open(path), calls, trajectories
+        yield RunFolder(path, manifest, experiment), calls, trajectories
 
 
-def resumed(before: Manifest, now: Manifest) -> Manifest:
+def _resumed(before: Manifest, now: Manifest) -> Manifest:
     """The manifest of a resumed run: the first start stays, models seen before are kept."""
-    models = dict(before.models)
-    for name, seen in now.models.items():
-        earlier = before.models[name].returned if name in before.models else ()
-        models[name] = replace(seen, returned=tuple(dict.fromkeys((*earlier, *seen.returned))))
-    return replace(now, started_at=before.started_at, models=models)
+    return replace(now, started_at=before.started_at, models=merged_models(before.models, now.models))
 
 
 def _require_usable(path: Path, manifest: Manifest) -> None:

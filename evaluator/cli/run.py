@@ -1,0 +1,140 @@
+"""``readgate run``: lays out an experiment, runs what is owed of it, and says how to go on.
+
+Everything that can be wrong is looked for before the run folder is touched.
+"""
+
+import asyncio
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from evaluator.cli import wiring
+from evaluator.cli.main import DONE, INCOMPLETE, INTERRUPTED
+from evaluator.cli.session import session
+from evaluator.core.ports import Sink
+from evaluator.core.settings import Experiment, ModelSettings, experiment_of
+from evaluator.core.trajectory import Trajectory
+from evaluator.evidence.entities.by_rule import entities
+from evaluator.run.batch import run_batch
+from evaluator.run.clocks import SystemClock, timestamp
+from evaluator.run.episode import run_episode
+from evaluator.run.grid import Grid, Plan, plan_grid
+from evaluator.store.manifest import ExpectedCell, Manifest, ModelsSeen
+from evaluator.store.owed import owed
+from evaluator.store.run_folder import RunFolder, open_for_run
+
+
+@click.command()
+@click.argument("experiment")
+@click.option("--out", type=click.Path(path_type=Path), help="The run folder; default runs/<name>.")
+@click.option("--budget-usd", type=float, help="What the run folder may spend in all, judging included.")
+@click.option("--limit", type=click.IntRange(min=1), help="Questions per cell to run now.")
+@click.option("--concurrency", type=int, help="Trajectories in flight.")
+def command(
+    experiment: str, out: Path | None, budget_usd: float | None, limit: int | None, concurrency: int | None
+) -> int:
+    """Run EXPERIMENT, a TOML file or the name of a shipped experiment.
+
+    The same command goes on after an interruption: finished trajectories stay, failed ones are tried
+    again.
+    """
+    settings = wiring.find_experiment(experiment)
+    settings = with_overrides(settings, experiment, budget_usd=budget_usd, concurrency=concurrency)
+    used = {condition.controller for condition in settings.condition}
+    controllers = {name: table for name, table in settings.controller.items() if name in used}
+    wiring.require_prices(settings)
+    wiring.require_keys(controllers)
+    bundles = wiring.open_bundles(settings)
+    hashes = {name: bundle.manifest.bundle_hash for name, bundle in bundles.items()}
+    questions = {name: bundle.questions for name, bundle in bundles.items()}
+    grid = plan_grid(settings, questions, hashes, wiring.wording_sha256(), limit)
+    for note in grid.notes:
+        click.echo(f"note: {note}", err=True)
+    path = out or Path("runs") / settings.name
+    manifest = _manifest(settings, grid, hashes)
+    with (
+        wiring.scripted_servers(controllers) as served,
+        open_for_run(path, manifest) as (folder, calls, trajectories),
+    ):
+        work = Work(folder, grid, served, wiring.open_libraries(settings, bundles), calls, trajectories)
+        code = asyncio.run(run_owed(work))
+    if code == INTERRUPTED:
+        words = ["readgate", "run", experiment, "--out", str(path)]
+        given = {"--budget-usd": budget_usd, "--limit": limit, "--concurrency": concurrency}
+        words += [word for name, value in given.items() if value is not None for word in (name, str(value))]
+        click.echo(f"interrupted; to go on: {shlex.join(words)}", err=True)
+    return code
+
+
+def with_overrides(
+    experiment: Experiment, source: str, *, budget_usd: float | None, concurrency: int | None
+) -> Experiment:
+    """The experiment with what the command line says in place of its own."""
+    tree = experiment.model_dump()
+    if budget_usd is not None:
+        tree["budget"]["usd"] = budget_usd
+    if concurrency is not None:
+        tree["rate"]["trajectories"] = concurrency
+    return experiment_of(tree, source)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An open run folder and everything that is needed to fill it."""
+
+    folder: RunFolder
+    grid: Grid
+    controllers: Mapping[str, ModelSettings]
+    libraries: wiring.Libraries
+    calls: Sink
+    trajectories: Sink
+
+
+async def run_owed(work: Work) -> int:
+    """Run what is owed of the grid; the exit code says how it ended."""
+    folder, clock = work.folder, SystemClock()
+    plans = {plan.trajectory_id: plan for plan in work.grid.plans}
+    missing = owed(plans, ((line.trajectory_id, line.kind) for line in folder.finished()))
+    async with session(
+        folder, work.controllers, work.calls, label="trajectories", total=len(missing), trouble="failed"
+    ) as opened:
+
+        async def worker(plan: Plan) -> Trajectory:
+            library = work.libraries[plan.cell.dataset, plan.retriever]
+            return await run_episode(plan, opened.models[plan.controller], library, clock, entities)
+
+        result = await run_batch(
+            (plans[each] for each in missing),
+            worker,
+            work.trajectories,
+            in_flight=folder.experiment.rate.trajectories,
+            progress=opened.counted,
+            stop=opened.stop,
+        )
+    failed = opened.counted.troubled
+    there = len(plans) - len(missing) + result.done - failed
+    click.echo(
+        f"{there} of {len(plans)} trajectories done, {failed} failed, ${opened.ledger.committed:.4f} spent; "
+        f"next: readgate judge {shlex.quote(str(folder.path))}"
+    )
+    if result.interrupted:
+        return INTERRUPTED
+    return INCOMPLETE if failed else DONE
+
+
+def _manifest(experiment: Experiment, grid: Grid, hashes: Mapping[str, str]) -> Manifest:
+    return Manifest(
+        code_version=wiring.code_version(),
+        expected=tuple(ExpectedCell(cell.dataset, cell.condition, n) for cell, n in grid.expected.items()),
+        settings=experiment.model_dump(mode="json"),
+        bundle_hashes=hashes,
+        wording_sha256=wiring.wording_sha256(),
+        prices=wiring.prices_used(experiment),
+        models={name: ModelsSeen(table.model, ()) for name, table in experiment.controller.items()},
+        deviations=wiring.deviations(experiment),
+        started_at=timestamp(SystemClock().now()),
+        ended_at=None,
+    )

@@ -1,0 +1,214 @@
+"""Picks the implementations and reads the environment; nothing else in the project does either.
+
+What can be wrong with an experiment on this machine (a bundle, a key, a price, a port) is found here,
+before a run folder is touched.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from evaluator.agent.prompts import wording
+from evaluator.budget.ledger import Ledger
+from evaluator.budget.prices import PriceTable
+from evaluator.controllers import openai_chat_wire
+from evaluator.controllers.http_line import open_session
+from evaluator.controllers.openai_chat import OpenAIChat
+from evaluator.controllers.scripted.server import HOST, ScriptedServer
+from evaluator.controllers.stack import build_model, key_variable, price_of
+from evaluator.controllers.throttled import Pace
+from evaluator.core.cell import CallTag, content_hash
+from evaluator.core.errors import CredentialError, InputError, SettingsError
+from evaluator.core.messages import ModelRequest, Reply
+from evaluator.core.ports import Clock, Library, Sink
+from evaluator.core.settings import Experiment, ModelSettings, Retriever, nearest, parse_experiment
+from evaluator.store.manifest import ModelsSeen
+from index_builder.bundle import Bundle, open_bundle
+from index_builder.hybrid import HybridSearch
+
+SHIPPED = Path(__file__).parents[1] / "experiments"
+
+Libraries = Mapping[tuple[str, Retriever], Library]
+"""What is searched, by dataset and retriever."""
+
+
+def code_version() -> str:
+    """The version of this project, for the manifest."""
+    return version("read-gate")
+
+
+def wording_sha256() -> str:
+    """The hash of every text the environment can send to a model."""
+    return content_hash(wording())
+
+
+def find_experiment(name: str) -> Experiment:
+    """An experiment, by the path of a TOML file or the name of a shipped one."""
+    given, shipped = Path(name), SHIPPED / f"{name}.toml"
+    path = given if given.suffix == ".toml" or not shipped.is_file() else shipped
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        hint = nearest(name, [each.stem for each in SHIPPED.glob("*.toml")])
+        raise SettingsError(f"there is no experiment file {name!r} and none shipped; {hint}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot read the experiment {name!r}: {error}") from error
+    return parse_experiment(text, str(path))
+
+
+def open_bundles(experiment: Experiment) -> dict[str, Bundle]:
+    """The bundle of each dataset, its files checked against their hashes."""
+    return {
+        dataset.name: open_bundle(Path(dataset.bundle), verify_hashes=True) for dataset in experiment.dataset
+    }
+
+
+def open_libraries(experiment: Experiment, bundles: Mapping[str, Bundle]) -> Libraries:
+    """One library for each dataset and each retriever that a condition uses."""
+    protocol = experiment.protocol
+    return {
+        (name, retriever): HybridSearch(
+            bundle, retriever=retriever, k=protocol.k, depth=protocol.depth, snippet=protocol.snippet
+        )
+        for name, bundle in bundles.items()
+        for retriever in {condition.retriever for condition in experiment.condition}
+    }
+
+
+def require_keys(tables: Mapping[str, ModelSettings]) -> None:
+    """CredentialError when the variable of a key that is needed is not set."""
+    for name, settings in tables.items():
+        variable = key_variable(settings)
+        if variable is not None and not os.environ.get(variable):
+            raise CredentialError(f"{name} ({settings.model}) needs a key: set the variable {variable}")
+
+
+def require_prices(experiment: Experiment) -> None:
+    """SettingsError when a capped experiment uses a model whose price is unknown."""
+    if experiment.budget.usd is None:
+        return
+    prices = PriceTable.load(experiment.prices)
+    for settings in (*experiment.controller.values(), *experiment.judge.values()):
+        if price_of(settings, prices) is None:
+            msg = (
+                f"{settings.model} has no price, and a capped run needs one: add "
+                f'[prices."{settings.model}"] with input and output in USD per million tokens'
+            )
+            raise SettingsError(msg)
+
+
+def prices_used(experiment: Experiment) -> dict[str, dict[str, float]]:
+    """USD per million tokens of every model whose price is known."""
+    prices = PriceTable.load(experiment.prices)
+    known = {}
+    for settings in (*experiment.controller.values(), *experiment.judge.values()):
+        price = price_of(settings, prices)
+        if price is not None:
+            known[settings.model] = {
+                "input": price.input,
+                "cached_input": price.cached_input,
+                "output": price.output,
+            }
+    return known
+
+
+def deviations(experiment: Experiment) -> dict[str, dict[str, str]]:
+    """What of the protocol each controller's model does not take."""
+    prices = PriceTable.load(experiment.prices)
+    notes = {
+        name: dict(openai_chat_wire.notes(settings, prices.facts(settings.model)))
+        for name, settings in experiment.controller.items()
+    }
+    return {name: noted for name, noted in notes.items() if noted}
+
+
+@contextmanager
+def scripted_servers(tables: Mapping[str, ModelSettings]) -> Iterator[dict[str, ModelSettings]]:
+    """Start the servers that scripted models need; yields the tables with their addresses filled in.
+
+    Models without an address share one server on a free port; an address names the port to serve on.
+
+    Raises:
+        InputError: A port is in use, or an address is not on this machine.
+    """
+    with ExitStack() as servers:
+        base_urls: dict[str | None, str] = {}
+        served = {}
+        for name, settings in tables.items():
+            if settings.provider == "scripted":
+                if settings.base_url not in base_urls:
+                    server = servers.enter_context(ScriptedServer(_port(settings.base_url)))
+                    base_urls[settings.base_url] = server.base_url
+                served[name] = settings.model_copy(update={"base_url": base_urls[settings.base_url]})
+            else:
+                served[name] = settings
+        yield served
+
+
+@dataclass(slots=True)
+class Witnessed:
+    """A model that remembers the ids that answered, for the manifest; satisfies ``Model``."""
+
+    model: OpenAIChat
+    requested: str
+    returned: dict[str, None] = field(default_factory=dict)
+
+    async def ask(self, request: ModelRequest, tag: CallTag) -> Reply:
+        """Pass the call on and note who answered."""
+        reply = await self.model.ask(request, tag)
+        self.returned[reply.returned_model] = None
+        return reply
+
+    def seen(self) -> ModelsSeen:
+        """For the manifest."""
+        return ModelsSeen(self.requested, tuple(name for name in self.returned if name))
+
+
+@asynccontextmanager
+async def open_models(
+    tables: Mapping[str, ModelSettings],
+    experiment: Experiment,
+    *,
+    ledger: Ledger,
+    journal: Sink,
+    clock: Clock,
+    in_flight: int,
+) -> AsyncIterator[dict[str, Witnessed]]:
+    """The models of some tables behind all their layers, sharing one pace, one budget, one session."""
+    pace = Pace(experiment.rate, clock)
+    prices = PriceTable.load(experiment.prices)
+    async with open_session(in_flight) as session:
+        yield {
+            name: Witnessed(
+                build_model(
+                    settings,
+                    rate=pace,
+                    ledger=ledger,
+                    prices=prices,
+                    journal=journal,
+                    clock=clock,
+                    session=session,
+                    api_key=os.environ.get(key_variable(settings) or ""),
+                    call_seconds=experiment.limits.call_seconds,
+                ),
+                settings.model,
+            )
+            for name, settings in tables.items()
+        }
+
+
+def _port(base_url: str | None) -> int:
+    if base_url is None:
+        return 0
+    try:
+        parts = urlsplit(base_url)
+        port = parts.port
+    except ValueError as error:
+        raise InputError(f"base_url {base_url!r} of a scripted model: {error}") from error
+    if parts.hostname not in {HOST, "localhost"} or port is None:
+        raise InputError(f"base_url {base_url!r} of a scripted model must be http://{HOST}:PORT/v1")
+    return port
