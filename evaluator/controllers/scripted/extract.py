@@ -69,19 +69,22 @@ class _Seen:
         return self.source.kind != "snippet", self.source.title == title
 
 
-def find(question: str, sources: Sequence[Source], guessed: Collection[Need] = ()) -> Finding:
+def find(
+    question: str, sources: Sequence[Source], guessed: Collection[Need] = (), hints: Sequence[Source] = ()
+) -> Finding:
     """Answer a question from texts.
 
     Args:
         question: As it was asked.
-        sources: The texts, in the order in which they were shown.
-        guessed: Facts that may be guessed where no text states them.
+        sources: The texts that are believed, in the order in which they were shown.
+        guessed: Facts for which, where those do not state them, the hints will do, or else a guess.
+        hints: All texts from which such facts may be taken; the sources when empty.
     """
     asked = inquiry(question)
     if asked is None:
         return Finding(best_span(question, sources))
-    seen = [_Seen(statement, source) for source in sources for statement in _said(source)]
-    reached = [_follow(chain, seen, guessed) for chain in asked.chains]
+    believed, hinted = _seen(sources), _seen(hints or sources)
+    reached = [_follow(chain, believed, hinted, guessed) for chain in asked.chains]
     needs = tuple(end for end in reached if isinstance(end, Need))
     ends = [end for end in reached if isinstance(end, str)]
     return Finding("" if needs else _conclude(asked, ends), needs)
@@ -92,16 +95,20 @@ def is_about(source: Source, entity: str) -> bool:
     return bool(source.title) and bare(source.title) == bare(entity)
 
 
-def _said(source: Source) -> tuple[Statement, ...]:
-    return statements(source.title, source.text)
+def _seen(sources: Iterable[Source]) -> list[_Seen]:
+    return [_Seen(s, source) for source in sources for s in statements(source.title, source.text)]
 
 
-def _follow(chain: Chain, seen: Sequence[_Seen], guessed: Collection[Need]) -> str | Need:
+def _follow(
+    chain: Chain, believed: Sequence[_Seen], hinted: Sequence[_Seen], guessed: Collection[Need]
+) -> str | Need:
     """The end of a chain, or the first fact it lacks."""
     at = chain.entity
     for relation in chain.path:
         need = Need(at, relation)
-        value = _known(need, seen) or (_guess(need, seen) if need in guessed else "")
+        value = _known(need, believed)
+        if not value and need in guessed:
+            value = _known(need, hinted) or _guess(need, hinted)
         if not value:
             return need
         at = value

@@ -81,15 +81,19 @@ def _answer(seen: Conversation) -> Move:
     return Move("final" if seen.may_act else "", finding.answer or UNKNOWN)
 
 
-def _missing(seen: Conversation, sources: list[Source]) -> Iterator[Need]:
-    """The facts that no text states, one after the other; each is guessed once the next is asked for."""
+def _missing(seen: Conversation, believed: list[Source]) -> Iterator[Need]:
+    """The facts that no believed text states, one after the other.
+
+    Once the next is asked for, each is taken from any text shown, or guessed.
+    """
     guessed: set[Need] = set()
     while True:
-        needs = [need for need in find(seen.question, sources, guessed).needs if need not in guessed]
-        if not needs:
+        needs = find(seen.question, believed, guessed, seen.sources).needs
+        need = next((need for need in needs if need not in guessed), None)
+        if need is None:
             return
-        yield needs[0]
-        guessed.add(needs[0])
+        yield need
+        guessed.add(need)
 
 
 def _pages(need: Need, seen: Conversation) -> list[str]:
