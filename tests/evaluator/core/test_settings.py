@@ -1,0 +1,306 @@
+"""An experiment's text becomes settings; its mistakes become sentences."""
+
+import re
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from evaluator.core.errors import InputError, SettingsError
+from evaluator.core.settings import (
+    BudgetSettings,
+    ConditionSettings,
+    DatasetSettings,
+    Experiment,
+    GateSettings,
+    LimitSettings,
+    ModelSettings,
+    PairSettings,
+    PriceSettings,
+    ProtocolSettings,
+    RateSettings,
+    Settings,
+    experiment_of,
+    nearest,
+    parse_experiment,
+)
+
+MINIMAL = """
+name = "smoke"
+[[dataset]]
+name = "hotpotqa"
+bundle = "bundles/hotpotqa"
+[[condition]]
+name = "minimal"
+controller = "mini"
+[controller.mini]
+provider = "openai_chat"
+model = "gpt-5-mini"
+"""
+
+# The example of DESIGN section 6 without the keys of later parts (subset_of, fork_of).
+FULL = """
+name = "smoke"
+seed = 7
+questions = 200
+
+[[dataset]]
+name = "hotpotqa"
+bundle = "bundles/hotpotqa"
+
+[[condition]]
+name = "minimal"
+controller = "mini"
+
+[[condition]]
+name = "minimal+gate"
+controller = "mini"
+repeat = 2
+prompt = "strict"
+retriever = "bm25"
+gate = { mode = "enforce", rules = ["read"], inject = "none", max_corrections = 2, when_exhausted = "accept" }
+
+[[pair]]
+baseline = "minimal"
+treatment = "minimal+gate"
+family = "primary"
+select_on = ""
+
+[controller.mini]
+provider = "openai_chat"
+model = "gpt-5-mini"
+base_url = "http://127.0.0.1:8900/v1"
+api_key_env = "OPENAI_API_KEY"
+reasoning_effort = "minimal"
+
+[judge.primary]
+provider = "openai_chat"
+model = "gpt-5-mini"
+
+[protocol]
+k = 5
+depth = 100
+snippet = "lead:200"
+prompt = "default"
+tool_choice = "auto"
+
+[limits]
+turns = 10
+tokens = 128000
+call_seconds = 120
+trajectory_seconds = 900
+
+[rate]
+trajectories = 64
+requests_per_minute = 3000
+tokens_per_minute = 2000000
+
+[budget]
+usd = 50.0
+
+[prices."my-model"]
+input = 0.15
+cached_input = 0.075
+output = 0.60
+"""
+
+
+def sentence(text: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        parse_experiment(text, "x.toml")
+    return str(caught.value)
+
+
+def with_line(line: str, *, after: str) -> str:
+    assert after in MINIMAL
+    return MINIMAL.replace(after, f"{after}\n{line}", 1)
+
+
+def test_the_smallest_experiment_has_every_default() -> None:
+    experiment = parse_experiment(MINIMAL, "x.toml")
+    assert (experiment.seed, experiment.questions, experiment.pair, experiment.judge) == (0, None, (), {})
+    assert experiment.protocol.model_dump() == {
+        "k": 5, "depth": 100, "snippet": "lead:200", "prompt": "default", "tool_choice": "auto",
+        "parallel_tool_calls": False, "decline": "answered",
+    }  # fmt: skip
+    assert experiment.limits.model_dump() == {
+        "turns": 10, "tokens": 128_000, "call_seconds": 120.0, "trajectory_seconds": 900.0,
+    }  # fmt: skip
+    assert experiment.condition[0].gate == GateSettings()
+    assert experiment.condition[0].gate.model_dump() == {
+        "mode": "off", "rules": ("read",), "inject": "none", "max_corrections": None,
+        "when_exhausted": "accept",
+    }  # fmt: skip
+    assert (experiment.rate.trajectories, experiment.budget.usd) == (64, None)
+
+
+def test_every_key_of_the_design_is_taken() -> None:
+    experiment = parse_experiment(FULL, "x.toml")
+    gated = experiment.condition[1]
+    assert (gated.repeat, gated.prompt, gated.retriever, gated.gate.max_corrections) == (
+        2,
+        "strict",
+        "bm25",
+        2,
+    )
+    assert experiment.pair[0] == PairSettings(
+        baseline="minimal", treatment="minimal+gate", family="primary", select_on=""
+    )
+    assert experiment.controller["mini"].base_url == "http://127.0.0.1:8900/v1"
+    assert (experiment.budget.usd, experiment.prices["my-model"].cached_input) == (50.0, 0.075)
+
+
+@pytest.mark.parametrize("key", ["seed", "name"])
+def test_settings_cannot_be_changed(key: str) -> None:
+    experiment = parse_experiment(MINIMAL, "x.toml")
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(experiment, key, getattr(experiment, key))
+
+
+def test_an_error_of_settings_is_wrong_input() -> None:
+    assert issubclass(SettingsError, InputError)
+
+
+def test_text_that_is_no_toml_is_named_so() -> None:
+    assert sentence("name = ").startswith("x.toml is not valid TOML: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "after", "expected"),
+    [
+        ("sead = 3", 'name = "smoke"', "unknown setting 'sead'; did you mean 'seed'?"),
+        ("bundel = 1", 'name = "hotpotqa"', "unknown setting 'dataset.0.bundel'; did you mean 'bundle'?"),
+        ('retreiver = "bm25"', 'name = "minimal"', "'condition.0.retreiver'; did you mean 'retriever'?"),
+        ('gate = { mod = "off" }', 'name = "minimal"', "'condition.0.gate.mod'; did you mean 'mode'?"),
+        ('gate.injct = "user"', 'name = "minimal"', "'condition.0.gate.injct'; did you mean 'inject'?"),
+        ("api_key = 1", 'model = "gpt-5-mini"', "'controller.mini.api_key'; did you mean 'api_key_env'?"),
+        ("[limits]\nturn = 3", 'model = "gpt-5-mini"', "'limits.turn'; did you mean 'turns'?"),
+        ("[judge.a]\nmodell = 3", 'model = "gpt-5-mini"', "'judge.a.modell'; did you mean 'model'?"),
+        ("[prices.m]\ncached = 3", 'model = "gpt-5-mini"', "'prices.m.cached'; did you mean 'cached_input'?"),
+        ("[[pair]]\nbase = 1", 'model = "gpt-5-mini"', "'pair.0.base'; did you mean 'baseline'?"),
+    ],
+)
+def test_an_unknown_key_names_its_place_and_the_nearest_known_one(
+    line: str, after: str, expected: str
+) -> None:
+    found = sentence(with_line(line, after=after))
+    assert found.startswith("x.toml: unknown setting ")
+    assert found.endswith(expected)
+
+
+def test_an_unknown_key_that_resembles_none_lists_all_of_its_table() -> None:
+    found = sentence(with_line("[budget]\nqqqq = 1", after='model = "gpt-5-mini"'))
+    assert found == "x.toml: unknown setting 'budget.qqqq'; known: usd"
+
+
+def test_a_misspelt_required_key_is_called_misspelt_not_missing() -> None:
+    found = sentence(MINIMAL.replace('controller = "mini"', 'controler = "mini"'))
+    assert found == "x.toml: unknown setting 'condition.0.controler'; did you mean 'controller'?"
+
+
+def test_a_missing_key_is_named() -> None:
+    assert sentence(MINIMAL.replace('name = "smoke"', "")) == "x.toml: the setting 'name' is missing"
+    assert sentence('name = "smoke"').startswith("x.toml: the setting 'dataset' is missing")
+
+
+@pytest.mark.parametrize(
+    ("line", "after", "place"),
+    [
+        ('seed = "x"', 'name = "smoke"', "seed"),
+        ("questions = 0", 'name = "smoke"', "questions"),
+        ("repeat = 0", 'name = "minimal"', "condition.0.repeat"),
+        ('retriever = "bing"', 'name = "minimal"', "condition.0.retriever"),
+        ('gate.mode = "on"', 'name = "minimal"', "condition.0.gate.mode"),
+        ("gate.rules = []", 'name = "minimal"', "condition.0.gate.rules"),
+        ('[protocol]\nsnippet = "lead:0"', 'model = "gpt-5-mini"', "protocol.snippet"),
+        ("[protocol]\nk = 101", 'model = "gpt-5-mini"', "protocol.k"),
+        ("[budget]\nusd = 0", 'model = "gpt-5-mini"', "budget.usd"),
+        ("[limits]\ntokens = 999", 'model = "gpt-5-mini"', "limits.tokens"),
+        ("[rate]\ntrajectories = 0", 'model = "gpt-5-mini"', "rate.trajectories"),
+        ("[prices.m]\ninput = -1\noutput = 1", 'model = "gpt-5-mini"', "prices.m.input"),
+        ("max_output_tokens = 0", 'model = "gpt-5-mini"', "controller.mini.max_output_tokens"),
+    ],
+)
+def test_a_value_of_a_wrong_kind_or_size_is_named_with_what_is_accepted(
+    line: str, after: str, place: str
+) -> None:
+    assert sentence(with_line(line, after=after)).startswith(f"x.toml: {place}: Input should ") or (
+        place in {"protocol.snippet", "condition.0.gate.rules"}
+        and sentence(with_line(line, after=after)).startswith(f"x.toml: {place}: ")
+    )
+
+
+def test_a_tree_that_is_no_table_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"x.toml: experiment: Input should be"):
+        experiment_of([], "x.toml")
+
+
+def test_enforcing_takes_the_read_rule_only() -> None:
+    found = sentence(with_line('gate = { mode = "enforce", rules = ["snippet"] }', after='name = "minimal"'))
+    assert found == 'x.toml: condition.0.gate: mode "enforce" takes rules = ["read"]'
+    assert GateSettings(mode="shadow", rules=("snippet", "low_evidence")).rules == ("snippet", "low_evidence")
+
+
+@pytest.mark.parametrize("mode", ["off", "shadow"])
+def test_injecting_needs_an_enforced_gate(mode: str) -> None:
+    line = f'gate = {{ mode = "{mode}", inject = "user" }}'
+    found = sentence(with_line(line, after='name = "minimal"'))
+    assert found == 'x.toml: condition.0.gate: inject = "user" needs mode = "enforce"'
+
+
+def test_two_tables_of_one_name_are_refused() -> None:
+    dataset = '[[dataset]]\nname = "hotpotqa"\nbundle = "other"\n'
+    assert sentence(MINIMAL + dataset) == "x.toml: experiment: two dataset tables are named 'hotpotqa'"
+    condition = '[[condition]]\nname = "minimal"\ncontroller = "mini"\n'
+    assert sentence(MINIMAL + condition) == "x.toml: experiment: two condition tables are named 'minimal'"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            'controller = "mini"\nrepeat',
+            'controller = "mino"\nrepeat',
+            "controller of condition 'minimal+gate'",
+        ),
+        ('baseline = "minimal"', 'baseline = "minimale"', "baseline of a pair is 'minimale'"),
+        ('treatment = "minimal+gate"', 'treatment = "gate"', "treatment of a pair is 'gate'"),
+        ('select_on = ""', 'select_on = "minmal"', "select_on of a pair is 'minmal'"),
+    ],
+)
+def test_a_name_that_leads_nowhere_names_the_nearest_one(old: str, new: str, expected: str) -> None:
+    found = sentence(FULL.replace(old, new))
+    assert expected in found
+    assert re.search(r"which is not defined; (did you mean '(mini|minimal|minimal\+gate)'\?|known: )", found)
+
+
+def test_nearest_hints_at_the_closest_or_lists_all() -> None:
+    assert nearest("trun", ["turns", "tokens"]) == "did you mean 'turns'?"
+    assert nearest("zzz", ["b", "a"]) == "known: a, b"
+    assert nearest("zzz", []) == "known: none"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        BudgetSettings, ConditionSettings, DatasetSettings, Experiment, GateSettings, LimitSettings,
+        ModelSettings, PairSettings, PriceSettings, ProtocolSettings, RateSettings,
+    ],
+)  # fmt: skip
+def test_every_table_is_closed_and_frozen(table: type[Settings]) -> None:
+    assert table.model_config["frozen"] is True
+    assert table.model_config["extra"] == "forbid"
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_any_text_becomes_settings_or_one_sentence(text: str) -> None:
+    with pytest.raises(SettingsError):
+        parse_experiment(text, "x.toml")
+
+
+def test_settings_survive_their_own_json() -> None:
+    experiment = parse_experiment(FULL, "x.toml")
+    assert experiment_of(experiment.model_dump(mode="json"), "again") == experiment
+    assert experiment_of(tomllib.loads(FULL), "again") == experiment
