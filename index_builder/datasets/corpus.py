@@ -62,11 +62,11 @@ def passage_key(passage: Passage) -> bytes:
 def joined(sentences: Sequence[str]) -> str:
     """The text of a paragraph given as sentences: one space between two unless there is one already.
 
-    HotpotQA's sentences begin with their space, 2WikiMultiHopQA's do not.
+    HotpotQA's sentences begin with their space, 2WikiMultiHopQA's do not. Blank ones are left out.
     """
     text = ""
-    for sentence in sentences:
-        if text and not text[-1].isspace() and not sentence[:1].isspace():
+    for sentence in filter(str.strip, sentences):
+        if text and not text[-1].isspace() and not sentence[0].isspace():
             text += " "
         text += sentence
     return text.strip()
