@@ -21,7 +21,6 @@ from evaluator.core.errors import (
 )
 
 RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
-KEY_STATUSES = frozenset({401, 403})
 LONGEST_DETAIL = 500
 """Characters of a provider's own words that an error quotes."""
 
@@ -45,9 +44,7 @@ def of_status(
     retryable = raw.status >= 500 or raw.status in RETRYABLE_BELOW_500
     if retryable and concerns is None:
         return RetryableError(message, status=raw.status, retry_after=retry_after(raw.headers, now))
-    if concerns is None:
-        concerns = "key" if raw.status in KEY_STATUSES else "run" if raw.status in {404, 405} else "call"
-    return RefusedError(message, status=raw.status, concerns=concerns)
+    return RefusedError(message, status=raw.status, concerns=concerns or _refused(raw.status))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -76,6 +73,13 @@ def final(error: AttemptError, *, model: str, key_variable: str | None) -> ReadG
     if error.concerns == "run":
         return InputError(f"the provider refuses every call to {model}: {error}")
     return ModelError(f"{model} refused this call: {error}")
+
+
+def _refused(status: int) -> Literal["call", "run", "key"]:
+    """What a refusal concerns by its status alone: a wrong key, a wrong address, or one odd call."""
+    if status in {401, 403}:
+        return "key"
+    return "run" if status < 400 or status in {404, 405} else "call"
 
 
 def _number(text: str | None) -> float | None:

@@ -80,13 +80,13 @@ def bill(status: int, tree: object, price: Price | None) -> Bill:
     """
     fields = tree if isinstance(tree, dict) else {}
     usage = _usage(fields.get("usage"))
-    refused = 300 <= status < 500 or (status >= 500 and bool(_error(tree)))
-    if price == FREE or refused:
+    reported = bool(_error(tree)) and _choice(tree) is None
+    if price == FREE:
         cost: float | None = 0.0
-    elif price is None or usage is None or status >= 300:
-        cost = None
+    elif usage is not None and 200 <= status < 300:
+        cost = price.cost_usd(usage) if price else None
     else:
-        cost = price.cost_usd(usage)
+        cost = 0.0 if reported or 300 <= status < 500 else None
     return Bill(usage, cost, _text(fields.get("model")), _text(fields.get("id")))
 
 
