@@ -1,7 +1,8 @@
 """JSON as servers and models write it: read whatever can be read, write whatever was read.
 
-orjson refuses lone surrogates, integers above 64 bits and deep nesting, and turns NaN into null. Here
-lone surrogates become U+FFFD, and numbers that JSON cannot hold become their text.
+orjson refuses lone surrogates and deep nesting, writes NaN as null and no integer above 64 bits (and
+reads such integers as floats). Here lone surrogates become U+FFFD, and numbers that orjson cannot write
+become their text.
 """
 
 import json
