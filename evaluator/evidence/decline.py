@@ -11,13 +11,12 @@ from evaluator.evidence.normalise import normalise_answer
 _WHOLE = frozenset(
     {
         "unknown",
-        "answer unknown",
-        "answer is unknown",
+        "the answer is unknown",
         "not known",
         "no answer",
         "no answer found",
         "not found",
-        "answer not found",
+        "the answer was not found",
         "not available",
         "not specified",
         "not mentioned",
@@ -41,9 +40,9 @@ _START = re.compile(
         | did\ not\ find | didnt\ find
       )
     | (?:unable\ to|cannot)\ (?:answer|determine|find|identify)
-    | (?:answer|question|this|it)?\ ?(?:cannot|can\ not|cant|could\ not)\ be
+    | (?:the\ answer|the\ question|this|it)?\ ?(?:cannot|can\ not|cant|could\ not)\ be
         \ (?:determined|answered|found|identified)
-    | answer\ is\ not\ (?:known|available|found|provided|given|mentioned|stated)
+    | the\ answer\ is\ not\ (?:known|available|found|provided|given|mentioned|stated)
     | (?:there\ is\ )?(?:not\ enough|insufficient|no\ sufficient)\ (?:information|evidence|data)
     )\b""",
     re.VERBOSE,
@@ -53,7 +52,7 @@ _STILL_ANSWERS = re.compile(r"\b(?:but|however|likely|probably|possibly|perhaps|
 
 def is_decline(answer: str) -> bool:
     """Whether this answer declines to answer; an empty one does not, it says nothing."""
-    text = normalise_answer(answer)
+    text = normalise_answer(answer, drop_articles=False)
     if text in _WHOLE or answer.strip().casefold() in {"n/a", "n.a."}:
         return True
     start = _START.match(text)

@@ -118,7 +118,7 @@ def _quoted(token: str) -> Iterator[str]:
 def _closed(text: str, span: _Span) -> Iterator[str]:
     words = span.words
     droppable = _SENTENCE_OPENERS if span.opens_sentence else _ARTICLES
-    while words and _bare(text, words[0]) in droppable | _PARTICLES:
+    while words and _is_dropped(text[slice(*words[0])], droppable):
         words = words[1:]
     if words:
         entity = _POSSESSIVE.sub("", text[words[0][0] : words[-1][1]])
@@ -126,8 +126,9 @@ def _closed(text: str, span: _Span) -> Iterator[str]:
             yield entity
 
 
-def _bare(text: str, place: tuple[int, int]) -> str:
-    return _POSSESSIVE.sub("", text[place[0] : place[1]]).lower()
+def _is_dropped(word: str, droppable: frozenset[str]) -> bool:
+    # A particle is one only in lower case: the Van cat is named after a lake.
+    return word in _PARTICLES or _POSSESSIVE.sub("", word).lower() in droppable
 
 
 def _has_capital(word: str) -> bool:
