@@ -29,4 +29,5 @@ def world(out: Path, questions: int, passages: int, seed: int) -> None:
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; --out needs a folder")
     summary = write_world(out, questions=questions, passages=passages, seed=seed)
-    click.echo(str(summary))
+    for line in summary.lines():
+        click.echo(line)

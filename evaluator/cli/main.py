@@ -16,6 +16,7 @@ import click
 from evaluator.core.errors import CapReachedError, ReadGateError
 
 DONE = 0
+CHECK_FAILED = 1
 BAD_INPUT = 2
 CAPPED = 3
 INCOMPLETE = 4

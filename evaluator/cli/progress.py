@@ -4,12 +4,21 @@ Everything goes to standard error, so that what a command prints can be piped.
 """
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from evaluator.core.journal import Verdict
 from evaluator.core.outcome import Failed
@@ -94,23 +103,51 @@ def tally(
 
 
 @contextmanager
+def stages(label: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows work that has several stages; yields what is told the stage, how much is done, of how much."""
+    if sys.stderr.isatty():
+        with _rich(MofNCompleteColumn()) as progress:
+            tasks: dict[str, TaskID] = {}
+
+            def show_bar(stage: str, done: int, total: int) -> None:
+                if stage not in tasks:
+                    tasks[stage] = progress.add_task(f"{label}: {stage}", total=total)
+                progress.update(tasks[stage], completed=done)
+
+            yield show_bar
+        return
+    said_at: dict[str, float] = {}
+
+    def show_line(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done >= total or now - said_at.get(stage, now - SECONDS_BETWEEN_LINES) >= SECONDS_BETWEEN_LINES:
+            said_at[stage] = now
+            click.echo(f"{label}: {stage} {done}/{total}", err=True)
+
+    yield show_line
+
+
+@contextmanager
 def bar(label: str, total: int | None) -> Iterator[Callable[[Tally], None]]:
     """A rich bar; yields what updates it."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, refresh_per_second=REFRESHES_PER_SECOND) as progress:
-        task: TaskID = progress.add_task(label, total=total, figures="")
+    with _rich(MofNCompleteColumn(), TextColumn("{task.fields[figures]}")) as progress:
+        task = progress.add_task(label, total=total, figures="")
 
         def show(counted: Tally) -> None:
             progress.update(task, completed=counted.done, figures=counted.figures())
 
         yield show
+
+
+def _rich(*columns: ProgressColumn) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *columns,
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        refresh_per_second=REFRESHES_PER_SECOND,
+    )
 
 
 class PlainLines:

@@ -56,10 +56,11 @@ def command(
     path = out or Path("runs") / settings.name
     manifest = _manifest(settings, grid, hashes)
     with (
+        wiring.open_libraries(settings, bundles) as libraries,
         wiring.scripted_servers(controllers) as served,
         open_for_run(path, manifest) as (folder, calls, trajectories),
     ):
-        work = Work(folder, grid, served, wiring.open_libraries(settings, bundles), calls, trajectories)
+        work = Work(folder, grid, served, libraries, calls, trajectories)
         code = asyncio.run(run_owed(work))
     if code == INTERRUPTED:
         words = ["readgate", "run", experiment, "--out", str(path)]

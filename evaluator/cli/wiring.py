@@ -67,16 +67,21 @@ def open_bundles(experiment: Experiment) -> dict[str, Bundle]:
     }
 
 
-def open_libraries(experiment: Experiment, bundles: Mapping[str, Bundle]) -> Libraries:
+@contextmanager
+def open_libraries(experiment: Experiment, bundles: Mapping[str, Bundle]) -> Iterator[Libraries]:
     """One library for each dataset and each retriever that a condition uses."""
     protocol = experiment.protocol
-    return {
-        (name, retriever): HybridSearch(
-            bundle, retriever=retriever, k=protocol.k, depth=protocol.depth, snippet=protocol.snippet
-        )
-        for name, bundle in bundles.items()
-        for retriever in {condition.retriever for condition in experiment.condition}
-    }
+    libraries: dict[tuple[str, Retriever], HybridSearch] = {}
+    try:
+        for name, bundle in bundles.items():
+            for retriever in {condition.retriever for condition in experiment.condition}:
+                libraries[name, retriever] = HybridSearch(
+                    bundle, retriever=retriever, k=protocol.k, depth=protocol.depth, snippet=protocol.snippet
+                )
+        yield libraries
+    finally:
+        for library in libraries.values():
+            library.close()
 
 
 def require_keys(tables: Mapping[str, ModelSettings]) -> None:

@@ -1,0 +1,157 @@
+"""``readgate index``: builds bundles, and checks, measures and searches them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import click
+import orjson
+
+from evaluator.cli.main import CHECK_FAILED, DONE
+from evaluator.cli.progress import stages
+from evaluator.core.errors import BundleError
+from index_builder.bundle import NO_EMBEDDER, BundleSummary, build_bundle, open_bundle, verify_bundle
+from index_builder.bundle_stats import bundle_stats
+from index_builder.datasets import LOADERS
+from index_builder.embedding.embedder import open_embedder
+from index_builder.hybrid import HybridSearch, Retriever
+from index_builder.recall import recall_table
+
+FOLDER = click.Path(path_type=Path)
+SHOWN_PROBLEMS = 20
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+bundle_argument = click.argument("bundle", type=FOLDER)
+
+
+@click.group()
+def command() -> None:
+    """Build, check and search bundles."""
+
+
+@command.command()
+@click.option(
+    "--dataset", type=click.Choice(sorted(LOADERS)), required=True, help="The format of the source."
+)
+@click.option("--source", type=FOLDER, required=True, help="The dataset file.")
+@click.option("--corpus", type=FOLDER, help="The passages to search; absent = the questions' contexts.")
+@click.option("--chunking", default="passage", show_default=True, help="passage, or packed:N (tokens).")
+@click.option("--embedder", default="minilm", show_default=True, help="minilm, or none (BM25 only).")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Of the shuffle before packing."
+)
+@click.option("--out", type=FOLDER, required=True, help="The bundle to write.")
+def build(
+    dataset: str, source: Path, corpus: Path | None, chunking: str, embedder: str, seed: int, out: Path
+) -> None:
+    """Build a bundle: chunks, questions, a BM25 index and vectors.
+
+    The same command goes on after an interruption, and does nothing where the bundle is finished.
+    """
+    chosen = None if embedder == NO_EMBEDDER else open_embedder(embedder)
+    with stages(out.name) as show:
+        summary = build_bundle(dataset, source, corpus, chunking, chosen, out, seed, show)
+    for line in described(summary):
+        click.echo(line)
+
+
+@command.command()
+@bundle_argument
+def verify(bundle: Path) -> int:
+    """Compare every file of BUNDLE with the hash in its manifest; exit 1 when one differs."""
+    if not (bundle / "manifest.json").is_file():
+        raise BundleError(f"{bundle} is no bundle: it holds no manifest.json")
+    try:
+        manifest = verify_bundle(bundle)
+    except BundleError as error:
+        click.echo(f"readgate: {error}", err=True)
+        return CHECK_FAILED
+    click.echo(f"{bundle}: all {len(manifest.files)} files are as they were built")
+    return DONE
+
+
+@command.command()
+@bundle_argument
+@json_option
+def stats(bundle: Path, *, as_json: bool) -> None:
+    """Print what BUNDLE holds."""
+    figures = bundle_stats(open_bundle(bundle, verify_hashes=False))
+    if as_json:
+        _print_json(figures)
+        return
+    width = max(len(name) for name in figures)
+    for name, value in figures.items():
+        shown = value if isinstance(value, str) else orjson.dumps(value).decode()
+        click.echo(f"{name:<{width}}  {shown}")
+
+
+@command.command()
+@bundle_argument
+@json_option
+def recall(bundle: Path, *, as_json: bool) -> None:
+    """Print how much of the gold each retriever finds for the questions themselves."""
+    table = recall_table(open_bundle(bundle, verify_hashes=False))
+    if as_json:
+        _print_json(table)
+        return
+    rows = {name: figures for name, figures in table.items() if isinstance(figures, dict)}
+    columns = list(next(iter(rows.values())))
+    click.echo(f"{table['n_questions']} questions with known gold, in %")
+    click.echo(f"{'':<8}" + "".join(f"{column:>11}" for column in columns))
+    for name, figures in rows.items():
+        shown = ("–" if value is None else f"{100 * value:.1f}" for value in figures.values())
+        click.echo(f"{name:<8}" + "".join(f"{value:>11}" for value in shown))
+
+
+@command.command()
+@bundle_argument
+@click.argument("query")
+@click.option("-k", type=click.IntRange(1, 100), default=5, show_default=True, help="Results to show.")
+@click.option(
+    "--retriever",
+    type=click.Choice(get_args(Retriever)),
+    help="Default: hybrid, or bm25 without vectors.",
+)
+@json_option
+def search(bundle: Path, query: str, k: int, retriever: Retriever | None, *, as_json: bool) -> None:
+    """Search BUNDLE for QUERY as an agent would; any text is a query."""
+    opened = open_bundle(bundle, verify_hashes=False)
+    best: Retriever = "bm25" if opened.vectors is None else "hybrid"
+    library = HybridSearch(opened, retriever=retriever or best, k=k)
+    hits = library.search_batch([query])[0]
+    library.close()
+    if as_json:
+        _print_json(hits)
+        return
+    for hit in hits:
+        click.echo(f"{hit.rank}. {hit.title or '(no title)'}  [{hit.chunk_id}]  {hit.score:.4f}")
+        click.echo(f"   {hit.snippet}")
+    if not hits:
+        click.echo("nothing matches")
+
+
+def described(summary: BundleSummary) -> Iterator[str]:
+    """What a build did, for a person: repaired records and unmatched gold are listed."""
+    manifest = summary.manifest
+    if summary.already_there:
+        yield f"{summary.path}: finished before, every file as it was built"
+    yield (
+        f"{summary.path}: {manifest.n_chunks} chunks, {manifest.n_questions} questions "
+        f"({manifest.n_known_gold} with known gold), embedder {manifest.embedder}"
+    )
+    if summary.resumed_vectors:
+        yield f"  vectors taken over from a build that was stopped: {summary.resumed_vectors}"
+    if manifest.n_truncated:
+        yield f"  chunks too long to be embedded whole: {manifest.n_truncated}"
+    for note, count in manifest.notes.items():
+        yield f"  {note}: {count}"
+    unmatched = manifest.unmatched_gold
+    if unmatched:
+        yield f"  gold passages that stand in no chunk: {len(unmatched)}"
+    for passage in unmatched[:SHOWN_PROBLEMS]:
+        yield f"    {passage.title!r} of question {passage.question_id}"
+    if len(unmatched) > SHOWN_PROBLEMS:
+        yield f"    and {len(unmatched) - SHOWN_PROBLEMS} more, all in the bundle's manifest.json"
+
+
+def _print_json(value: object) -> None:
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
