@@ -134,6 +134,7 @@ class World:
         self.seed = seed
         self.passages = passages
         self.counts: Mapping[str, int] = {kind: _count(kind, passages) for kind in KINDS}
+        self._salt = f"{seed}/{passages}"
         self._names = Names(seed)
         self._founders = Scatter(self.counts["person"], seed, "founders")
         self._couples = self.counts["person"] // 2
@@ -198,7 +199,7 @@ class World:
 
     def draw(self, purpose: str, index: int) -> Draw:
         """The random numbers of an entity for one purpose."""
-        return Draw(f"{self.seed}/{self.passages}/{purpose}/{index}")
+        return Draw(f"{self._salt}/{purpose}/{index}")
 
     def pick(self, kind: str, draw: Draw) -> int:
         """Any entity of a kind."""

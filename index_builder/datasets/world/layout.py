@@ -79,11 +79,15 @@ class Layout:
             if draft.wording.below(_FINE) < (_DECOY_IN_FRONT if late else _DECOY_AT_END) * _FINE:
                 (misleading if late else end).append(("", draft.decoy(relation, value)))
         intro = ("", draft.intro())
-        _add_what_fits([intro], front, misleading)
+        length = len(intro[1]) + sum(len(sentence) + 1 for _, sentence in front)
+        for line in misleading:
+            # A decoy never pushes a fact out of the snippet.
+            if length + len(line[1]) < SNIPPET:
+                front.append(line)
+                length += len(line[1]) + 1
         _shuffle(front, draft.wording)
         _shuffle(end, draft.wording)
-        front.insert(0, intro)
-        lines = front + draft.fillers(_length(front)) + end
+        lines = [intro, *front, *draft.fillers(length), *end]
         stated = {relation: number for number, (relation, _) in enumerate(lines) if relation}
         return Page(
             draft.entity.title, tuple(sentence for _, sentence in lines), stated, tuple(draft.mentioned)
@@ -169,17 +173,6 @@ class _Draft:
         while self.world.index(true.kind, rank) in taken:
             rank = (rank + step) % count
         return self.world.index(true.kind, rank)
-
-
-def _add_what_fits(intro: Sequence[_Line], front: list[_Line], misleading: Sequence[_Line]) -> None:
-    """Let decoys join the facts in front as long as none pushes a fact out of the snippet."""
-    for line in misleading:
-        if _length([*intro, *front, line]) <= SNIPPET:
-            front.append(line)
-
-
-def _length(lines: Sequence[_Line]) -> int:
-    return sum(len(sentence) + 1 for _, sentence in lines) - 1
 
 
 def _choose(options: Sequence[_T], draw: Draw) -> _T:
