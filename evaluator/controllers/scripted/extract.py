@@ -132,12 +132,12 @@ def _guess(need: Need, seen: Sequence[_Seen]) -> str:
     """The most plausible value of the right type among all that was seen; "" when there is none.
 
     What sounds like the fact on the entity's own page comes first, then anything of the type there,
-    then anything of the type elsewhere, the latest first.
+    then anything of the type elsewhere; each time the one seen first, which further text leaves as it is.
     """
     kinds, name = set(value_kinds(need.relation)), bare(need.entity)
     own = [s for s in seen if s.statement.subject == name]
     alike = [s for s in own if s.statement.relation == need.relation]
-    for some in (alike, own, tuple(reversed(seen))):
+    for some in (alike, own, seen):
         for s in some:
             for value, of_kinds in _mentions(s):
                 if value != need.entity and of_kinds & kinds:

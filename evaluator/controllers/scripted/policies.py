@@ -43,9 +43,9 @@ def hasty(seen: Conversation) -> Move:
         query = _query(need, seen)
         if not pages and query not in seen.results:
             return Move("search", query)
-        unread = _unread(pages, seen)
-        if unread and _chance(seen, "curious", need.entity, need.relation) < CURIOSITY:
-            return Move("read", unread[0])
+        page = _next_page(pages, seen)
+        if page and _chance(seen, "curious", need.entity, need.relation) < CURIOSITY:
+            return Move("read", page)
     return _answer(seen)
 
 
@@ -55,17 +55,14 @@ def diligent(seen: Conversation) -> Move:
         return Move("search", seen.question)
     full_texts = [source for source in seen.sources if source.kind != "snippet"]
     for need in _missing(seen, full_texts) if seen.may_act else ():
-        pages = _pages(need, seen)
-        unread = _unread(pages, seen)
-        if unread and len(pages) - len(unread) < PAGES_ENOUGH:
-            return Move("read", unread[0])
+        page = _next_page(_pages(need, seen), seen)
+        if page:
+            return Move("read", page)
         query = _query(need, seen)
         if query not in seen.results:
             return Move("search", query)
-    unread = _unread([hit.chunk_id for hits in seen.results.values() for hit in hits], seen)
-    if seen.may_act and unread and len(seen.asked_to_read) < PAGES_ENOUGH:
-        return Move("read", unread[0])
-    return _answer(seen)
+    page = _next_page([hit.chunk_id for hits in seen.results.values() for hit in hits], seen)
+    return Move("read", page) if page and seen.may_act else _answer(seen)
 
 
 def stubborn(seen: Conversation) -> Move:
@@ -108,11 +105,14 @@ def _pages(need: Need, seen: Conversation) -> list[str]:
     if not pages:
         hits = [h for h in seen.results.get(_query(need, seen), ()) if need.is_backwards or not h.title]
         pages = sorted(hits, key=lambda hit: need.entity not in hit.text)
-    return list(dict.fromkeys(page.chunk_id for page in pages))
+    return [page.chunk_id for page in pages]
 
 
-def _unread(chunk_ids: Iterable[str], seen: Conversation) -> list[str]:
-    return [chunk_id for chunk_id in chunk_ids if chunk_id not in seen.asked_to_read]
+def _next_page(pages: Iterable[str], seen: Conversation) -> str | None:
+    """The first of these chunks that was not asked for yet; None once enough of them were."""
+    distinct = list(dict.fromkeys(pages))
+    unread = [page for page in distinct if page not in seen.asked_to_read]
+    return unread[0] if unread and len(distinct) - len(unread) < PAGES_ENOUGH else None
 
 
 def _query(need: Need, seen: Conversation) -> str:
