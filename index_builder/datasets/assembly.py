@@ -1,6 +1,7 @@
 """Records of any official format, made into one Dataset: each id once, each repair counted."""
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,16 +18,16 @@ Notes: TypeAlias = Counter[str]
 HTML_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#[xX][0-9A-Fa-f]+);")
 
 
-class QuestionRecord(FileRecord):
+class QuestionRecord(FileRecord, ABC):
     """What the records of every format have in common."""
 
     question: str
     answer: str | None = None
 
     @property
+    @abstractmethod
     def official_id(self) -> str:
         """The id, under whatever name the format has it."""
-        raise NotImplementedError
 
     def why_unscorable(self) -> str | None:
         """Which kind of questions it is one of when no answer to it could be scored, else None."""

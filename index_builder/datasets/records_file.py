@@ -23,7 +23,6 @@ SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 INPUT = "Input should be "
 SHOULD = re.compile(r"^(\w+) should ")
-PLACE_IN_JSON = re.compile(r" at line (\d+) column (\d+)$")
 
 
 class FileRecord(BaseModel):
@@ -45,10 +44,10 @@ def read_whole(path: Path, shape: TypeAdapter[T], form: str, notes: Counter[str]
         DatasetError: With the place and what was expected there.
     """
     with _opened(path) as file:
-        text = _decoded(path, file.read().removeprefix(BYTE_ORDER_MARK), None)
-    if not text.strip():
+        data = file.read().removeprefix(BYTE_ORDER_MARK)
+    if not data.strip():
         raise DatasetError(path, "file", f"{form}, but the file is empty")
-    return _parsed(path, text, shape, form, None, notes)
+    return _parsed(path, data, shape, form, None, notes)
 
 
 def read_lines(path: Path, shape: TypeAdapter[T], form: str, notes: Counter[str]) -> Iterator[T]:
@@ -58,9 +57,9 @@ def read_lines(path: Path, shape: TypeAdapter[T], form: str, notes: Counter[str]
     """
     with _opened(path) as file:
         for number, line in enumerate(file, start=1):
-            text = _decoded(path, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, number)
-            if text.strip():
-                yield _parsed(path, text, shape, form, number, notes)
+            data = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if data.strip():
+                yield _parsed(path, data, shape, form, number, notes)
 
 
 def first_line(path: Path) -> bytes:
@@ -80,21 +79,13 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise DatasetError(path, "file", f"a file that can be read ({reason})") from error
 
 
-def _decoded(path: Path, data: bytes, line: int | None) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        place = line if line is not None else data.count(b"\n", 0, error.start) + 1
-        raise DatasetError(path, f"line {place}", f"UTF-8 text ({error.reason})") from error
-
-
 def _parsed(
-    path: Path, text: str, shape: TypeAdapter[T], form: str, line: int | None, notes: Counter[str]
+    path: Path, data: bytes, shape: TypeAdapter[T], form: str, line: int | None, notes: Counter[str]
 ) -> T:
     try:
-        return shape.validate_json(text)
+        return shape.validate_json(data)
     except ValidationError as error:
-        mended = _without_lone_surrogates(text)
+        mended = _without_lone_surrogates(_decoded(path, data, line))
         if mended is None:
             raise _dataset_error(path, error, form, line) from error
     notes["texts with lone surrogates, replaced by U+FFFD"] += 1
@@ -102,6 +93,14 @@ def _parsed(
         return shape.validate_json(mended)
     except ValidationError as error:
         raise _dataset_error(path, error, form, line) from error
+
+
+def _decoded(path: Path, data: bytes, line: int | None) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        place = line or data.count(b"\n", 0, error.start) + 1
+        raise DatasetError(path, f"line {place}", f"UTF-8 text ({error.reason})") from error
 
 
 def _without_lone_surrogates(text: str) -> str | None:
@@ -121,11 +120,9 @@ def _dataset_error(path: Path, error: ValidationError, form: str, line: int | No
     kind, location, message = problem["type"], problem["loc"], problem["msg"]
     place = f"line {line}" if line is not None else "file"
     if kind == "json_invalid":
-        reason = message.removeprefix("Invalid JSON: ")
-        found = PLACE_IN_JSON.search(reason)
-        if found:
-            place = f"line {line or found[1]}, column {found[2]}"
-        return DatasetError(path, place, f"{form} ({PLACE_IN_JSON.sub('', reason)})")
+        reason, _, found = message.removeprefix("Invalid JSON: ").rpartition(" at line ")
+        row, _, column = found.partition(" column ")
+        return DatasetError(path, f"line {line or row}, column {column}", f"{form} ({reason})")
     if not location:
         return DatasetError(path, place, form)
     if line is None:
