@@ -99,7 +99,8 @@ def tally(
     lines = PlainLines(label, clock)
     counted = Tally(total, trouble, spent, clock, lines.show)
     yield counted
-    lines.say(counted)
+    if counted.done:
+        lines.say(counted)
 
 
 @contextmanager

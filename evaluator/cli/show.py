@@ -53,7 +53,7 @@ def command(run: Path, trajectory_id: str, *, as_json: bool) -> None:
     verdicts = [verdict for verdict in folder.verdicts() if verdict.trajectory_id == trajectory.trajectory_id]
     console = Console(highlight=False, soft_wrap=False)
     for line in lines_of(trajectory, verdicts):
-        console.print(Padding(Text(line.text, style=line.style), (0, 0, 0, line.indent)))
+        console.print(Padding(Text(line.text, style=line.style), (0, 0, 0, line.indent), expand=False))
 
 
 def find(folder: RunFolder, start_of_id: str) -> Trajectory:
@@ -164,7 +164,7 @@ def _ending(outcome: Outcome) -> str:
 def _counts(trajectory: Trajectory) -> str:
     cost = "unknown cost" if trajectory.cost_usd is None else f"${trajectory.cost_usd:.6f}"
     return (
-        f"{trajectory.turns} turns, {trajectory.search_count} searches and {trajectory.read_count} reads "
-        f"before the answer, {trajectory.corrections} corrections, "
+        f"{trajectory.turns} turns; before the answer {trajectory.search_count} searches, "
+        f"{trajectory.read_count} reads; {trajectory.corrections} corrections, "
         f"{trajectory.retrieved_tokens} retrieved tokens, {cost}, {trajectory.seconds:.2f} s"
     )

@@ -58,6 +58,7 @@ async def _drive(plan: Plan, model: Model, library: Library, extract: EntityExtr
         gate=plan.gate,
         seed=plan.seed,
         extract=extract,
+        reply_tokens=plan.reply_tokens,
     )
     try:
         effect = next(loop)

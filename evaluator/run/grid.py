@@ -16,7 +16,6 @@ from evaluator.core.settings import (
     Experiment,
     GateSettings,
     LimitSettings,
-    ModelSettings,
     ProtocolSettings,
     Retriever,
 )
@@ -36,6 +35,7 @@ class Plan:
         retriever: Which ranking its searches show.
         repeat: 1, or more for a rerun arm.
         seed: Of its requests; equal in all arms of one question and repeat.
+        reply_tokens: Room for one reply of the controller.
     """
 
     trajectory_id: str
@@ -48,6 +48,7 @@ class Plan:
     limits: LimitSettings
     repeat: int
     seed: int
+    reply_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +130,13 @@ def _plan(
 ) -> Plan:
     prompt = condition.prompt or experiment.protocol.prompt
     protocol = experiment.protocol.model_copy(update={"prompt": prompt})
+    controller = experiment.controller[condition.controller]
     identity = {
         "dataset": dataset.name,
         "condition": condition.name,
         "question_id": question.question_id,
         "bundle": bundle_hash,
-        "controller": _identity(experiment.controller[condition.controller]),
+        "controller": controller.model_dump(mode="json", exclude={"base_url", "api_key_env"}),
         "gate": condition.gate.model_dump(mode="json"),
         "protocol": {
             **protocol.model_dump(mode="json"),
@@ -156,11 +158,8 @@ def _plan(
         limits=experiment.limits,
         repeat=condition.repeat,
         seed=request_seed(experiment.seed, dataset.name, question.question_id, condition.repeat),
+        reply_tokens=controller.max_output_tokens,
     )
-
-
-def _identity(model: ModelSettings) -> dict[str, object]:
-    return model.model_dump(mode="json", exclude={"base_url", "api_key_env"})
 
 
 def _notes(
