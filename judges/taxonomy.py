@@ -7,7 +7,7 @@ that a gate rules on; a forced answer had everything in view.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 from evaluator.core.journal import Verdict
 from evaluator.core.outcome import Abstained, Answered
@@ -63,14 +63,21 @@ class Labels:
     post_all: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Gold:
+class _Rules(TypedDict):
+    """The rules of discipline, in the order in which they name the subtype."""
+
+    no_read: bool
+    snippet_only: bool | None
+    low_evidence: bool | None
+
+
+class _Gold(TypedDict):
     """How much of the gold was shown and read; all None when gold is unknown."""
 
-    shown_any: bool | None
-    shown_all: bool | None
-    read_any: bool | None
-    read_all: bool | None
+    gold_shown_any: bool | None
+    gold_shown_all: bool | None
+    gold_read_any: bool | None
+    gold_read_all: bool | None
 
 
 def label(trajectory: Trajectory, verdict: Verdict | None, extract: EntityExtractor) -> Labels:
@@ -86,19 +93,13 @@ def label(trajectory: Trajectory, verdict: Verdict | None, extract: EntityExtrac
     """
     answer = _scored_answer(trajectory, verdict)
     evidence = final_evidence(trajectory.steps, trajectory.outcome)
-    rules: dict[Subtype, bool | None] = {
-        "no_read": trajectory.read_count == 0,
-        "snippet_only": None
-        if answer is None
-        else snippet_only(answer, trajectory.question, evidence.shown_text, evidence.read_text, extract),
-        "low_evidence": low_evidence(trajectory.question, evidence.read_text, extract),
-    }
+    rules = _rules(trajectory, answer, evidence, extract)
     gold = _gold(trajectory.gold_chunks or (), evidence)
     is_wrong = verdict is not None and verdict.verdict == "incorrect" and answer is not None
     subtype = next((name for name in SUBTYPES if rules[name]), None) if is_wrong else None
-    post = is_wrong and gold.read_any is True
-    retrieval = is_wrong and gold.shown_any is False
-    ambiguous = is_wrong and gold.shown_any is not None and not (subtype or post or retrieval)
+    post = is_wrong and gold["gold_read_any"] is True
+    retrieval = is_wrong and gold["gold_shown_any"] is False
+    ambiguous = is_wrong and gold["gold_shown_any"] is not None and not (subtype or post or retrieval)
     held: dict[Label, bool] = {
         "abstained": answer is None,
         "correct": not is_wrong,
@@ -110,19 +111,14 @@ def label(trajectory: Trajectory, verdict: Verdict | None, extract: EntityExtrac
     return Labels(
         label=next((name for name, holds in held.items() if holds), "unknown"),
         subtype=subtype,
-        no_read=trajectory.read_count == 0,
-        snippet_only=rules["snippet_only"],
-        low_evidence=rules["low_evidence"],
-        gold_shown_any=gold.shown_any,
-        gold_shown_all=gold.shown_all,
-        gold_read_any=gold.read_any,
-        gold_read_all=gold.read_all,
+        **rules,
+        **gold,
         ind_disc=subtype is not None,
         ind_post=post,
         ind_retr=retrieval,
         ind_amb=ambiguous,
-        post_partial=post and not gold.read_all,
-        post_all=post and gold.read_all is True,
+        post_partial=post and not gold["gold_read_all"],
+        post_all=post and gold["gold_read_all"] is True,
     )
 
 
@@ -137,8 +133,23 @@ def _scored_answer(trajectory: Trajectory, verdict: Verdict | None) -> str | Non
     return trajectory.outcome.answer
 
 
+def _rules(
+    trajectory: Trajectory, answer: str | None, evidence: Evidence, extract: EntityExtractor
+) -> _Rules:
+    question, shown, read = trajectory.question, evidence.shown_text, evidence.read_text
+    return _Rules(
+        no_read=trajectory.read_count == 0,
+        snippet_only=None if answer is None else snippet_only(answer, question, shown, read, extract),
+        low_evidence=low_evidence(question, read, extract),
+    )
+
+
 def _gold(chunks: Collection[str], evidence: Evidence) -> _Gold:
-    if not chunks:
-        return _Gold(None, None, None, None)
     gold, shown, read = set(chunks), set(evidence.shown_chunks), set(evidence.read_chunks)
-    return _Gold(bool(gold & shown), gold <= shown, bool(gold & read), gold <= read)
+    is_known = bool(gold)
+    return _Gold(
+        gold_shown_any=bool(gold & shown) if is_known else None,
+        gold_shown_all=gold <= shown if is_known else None,
+        gold_read_any=bool(gold & read) if is_known else None,
+        gold_read_all=gold <= read if is_known else None,
+    )
