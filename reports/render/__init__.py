@@ -5,14 +5,15 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from reports.render.as_json import render_json
+from reports.render.html import render_html
 from reports.render.markdown import render_markdown
 from reports.render.terminal import render_terminal
 from reports.report import Report
 
-Format: TypeAlias = Literal["terminal", "md", "json"]
+Format: TypeAlias = Literal["terminal", "html", "md", "json"]
 
 FORMATS: Mapping[Format, Callable[[Report], str]] = MappingProxyType(
-    {"terminal": render_terminal, "md": render_markdown, "json": render_json}
+    {"terminal": render_terminal, "html": render_html, "md": render_markdown, "json": render_json}
 )
 
 

@@ -49,10 +49,7 @@ def test_the_interval_holds_the_estimate_and_swapping_the_arms_mirrors_it(
     assert -1 <= interval.low <= (gained - lost) / n <= interval.high <= 1
     assert interval.low < interval.high
     mirrored = paired_score_interval(lost, gained, n)
-    assert tuple(mirrored) == (
-        pytest.approx(-interval.high, abs=1e-9),
-        pytest.approx(-interval.low, abs=1e-9),
-    )
+    assert mirrored == pytest.approx((-interval.high, -interval.low), abs=1e-9)
 
 
 @pytest.mark.parametrize(
