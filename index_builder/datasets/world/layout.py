@@ -7,7 +7,7 @@ The other facts stand in front, and a decoy may follow them near the end of the 
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 from index_builder.datasets.world.facts import (
     MONTHS,
@@ -28,10 +28,15 @@ _DECOY_AT_END = 0.2
 _FINE = 1000
 _CACHED = 1024
 
-_Line: TypeAlias = tuple[str, str]
-"""The relation that a sentence states, or "" for none, and the sentence."""
-
 _T = TypeVar("_T")
+
+
+class _Line(NamedTuple):
+    """A sentence, the relation that it states, and the entity that it names as a decoy, where it does."""
+
+    sentence: str
+    relation: str = ""
+    lie: int | None = None
 
 
 class Page(NamedTuple):
@@ -75,29 +80,31 @@ class Layout:
         misleading: list[_Line] = []
         for relation, value in self.world.facts(node).items():
             late = draft.wording.below(_FINE) < self._late
-            (end if late else front).append((relation, draft.fact(relation, value)))
+            (end if late else front).append(draft.fact(relation, value))
             if draft.wording.below(_FINE) < (_DECOY_IN_FRONT if late else _DECOY_AT_END) * _FINE:
-                (misleading if late else end).append(("", draft.decoy(relation, value)))
-        intro = ("", draft.intro())
-        length = len(intro[1]) + sum(len(sentence) + 1 for _, sentence in front)
+                (misleading if late else end).append(draft.decoy(relation, value))
+        intro = draft.intro()
+        length = sum(len(line.sentence) + 1 for line in (intro, *front))
         for line in misleading:
             # A decoy never pushes a fact out of the snippet.
-            if length + len(line[1]) < SNIPPET:
+            if length + len(line.sentence) <= SNIPPET:
                 front.append(line)
-                length += len(line[1]) + 1
+                length += len(line.sentence) + 1
         _shuffle(front, draft.wording)
         _shuffle(end, draft.wording)
         lines = [intro, *front, *draft.fillers(length), *end]
-        stated = {relation: number for number, (relation, _) in enumerate(lines) if relation}
         return Page(
-            draft.entity.title, tuple(sentence for _, sentence in lines), stated, tuple(draft.mentioned)
+            title=draft.entity.title,
+            sentences=tuple([line.sentence for line in lines]),
+            stated={line.relation: number for number, line in enumerate(lines) if line.relation},
+            mentioned=tuple([line.lie for line in lines if line.lie is not None]),
         )
 
 
 class _Draft:
     """Words the sentences of one page; near-duplicates draw the same words as their namesake."""
 
-    __slots__ = ("entity", "lies", "mentioned", "wording", "world")
+    __slots__ = ("entity", "lies", "wording", "world")
 
     def __init__(self, world: World, entity: Entity) -> None:
         self.world = world
@@ -106,31 +113,30 @@ class _Draft:
         node = entity.node if original is None else world.index(entity.kind, original)
         self.wording = world.draw("wording", node)
         self.lies = world.draw("decoys", entity.node)
-        self.mentioned: list[int] = []
 
-    def intro(self) -> str:
+    def intro(self) -> _Line:
         kind, detail = self.entity.kind, self.entity.detail
         if kind in {"person", "film"}:
             detail = f"{'an' if detail[0] in 'aeiou' else 'a'} {detail}"
-        return _choose(INTROS[kind], self.wording).format(subject=self.entity.name, detail=detail)
+        return _Line(_choose(INTROS[kind], self.wording).format(subject=self.entity.name, detail=detail))
 
-    def fact(self, relation: str, value: Value) -> str:
-        return self._sentence(_choose(RELATIONS[relation], self.wording), value)
+    def fact(self, relation: str, value: Value) -> _Line:
+        return _Line(self._sentence(_choose(RELATIONS[relation], self.wording), value), relation)
 
-    def decoy(self, relation: str, value: Value) -> str:
+    def decoy(self, relation: str, value: Value) -> _Line:
         templates = DECOYS[relation]
         number = self.wording.below(len(templates))
-        return self._sentence(templates[number], self._false(relation, value, number))
+        false = self._false(relation, value, number)
+        return _Line(self._sentence(templates[number], false), lie=false if isinstance(false, int) else None)
 
     def fillers(self, length: int) -> list[_Line]:
-        """As many as bring a front of a length up to the end of the snippet."""
+        """As many as bring a front to the end of the snippet; each sentence counts with a space."""
         sentences = FILLERS[self.entity.kind]
         number = self.wording.below(len(sentences))
         lines: list[_Line] = []
-        while length < SNIPPET:
-            sentence = self._sentence(sentences[(number + len(lines)) % len(sentences)], "")
-            lines.append(("", sentence))
-            length += len(sentence) + 1
+        while length <= SNIPPET:
+            lines.append(_Line(self._sentence(sentences[(number + len(lines)) % len(sentences)], "")))
+            length += len(lines[-1].sentence) + 1
         return lines
 
     def _sentence(self, template: str, value: Value) -> str:
@@ -148,9 +154,7 @@ class _Draft:
         """Something of the fact's type that is not its object; ``number`` is that of the decoy."""
         lies = self.lies
         if isinstance(value, int):
-            other = self._other(self.world.entity(value))
-            self.mentioned.append(other)
-            return other
+            return self._other(self.world.entity(value))
         kind = SIGNATURES[relation][1]
         if kind == "country":
             away = 1 + lies.below(len(COUNTRIES) - 1)
@@ -163,7 +167,7 @@ class _Draft:
         return str(int(value) + (2 * number - 1) * (1 + lies.below(9)))
 
     def _other(self, true: Entity) -> int:
-        """Another entity of the kind, of the gender for persons, that no fact of the page names."""
+        """Another entity of the kind, and of the gender, that no fact of the page names."""
         taken = {self.entity.node, *self.world.facts(self.entity.node).values()}
         count = self.world.counts[true.kind]
         rank, step = true.rank, 1

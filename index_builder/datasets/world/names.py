@@ -24,7 +24,8 @@ _FIRST_ENDINGS = {
 _LAST_ENDINGS = [
     vowel + coda
     for vowel, coda in itertools.product(
-        "aeiouy", _words("l n r s t k m ck nd sh th v x z ld rn st lt p b d g nn rd ss ft ll nt")
+        "aiouy",
+        _words("l n r s t k m ck nd sh th v x z ld rn st lt p b d g nn rd ss ft ll nt mm zz kt ln sk ks bb"),
     )
 ]
 _TOWN_ENDINGS = _words(
@@ -36,7 +37,7 @@ _SECOND_WORDS = {
     "film": (
         _words("ane eph ile ola une yre arth enna imbra oss ullo ys"),
         _words(
-            "Lantern Orchard Harbour Winter Mirror Sparrow Carnival Lighthouse Garden Thunder Velvet Compass "
+            "Lantern Orchard Harbour Glacier Mirror Sparrow Carnival Beacon Garden Thunder Velvet Compass "
             "Horizon Shadow Ember Violin Tempest Labyrinth Mosaic Pendulum Feather Avalanche Serenade "
             "Masquerade Bonfire Meridian Nocturne Parade Tide Rapture Silence Voyage Echo Marble Canyon "
             "Midnight Monsoon Prairie Riddle Twilight"
@@ -45,7 +46,7 @@ _SECOND_WORDS = {
     "company": (
         _words("ac ect ido ogen utex yco apra eda igo omat una yl"),
         _words(
-            "Foundry Mills Shipyard Looms Brewery Quarries Tannery Glassworks Papers Optics Turbines Motors "
+            "Foundry Mills Shipyard Looms Brewery Quarries Tannery Glassworks Bindery Optics Turbines Motors "
             "Ceramics Timber Cables Instruments"
         ),
     ),

@@ -176,7 +176,7 @@ DECOYS: Mapping[str, tuple[str, ...]] = {
     ),
     "award_received": (
         "{subject} was nominated for the {object} without success.",
-        "A rival film took the {object} that season.",
+        "Another film took the {object} that season.",
     ),
     "country": (
         "Most exports of {subject} go to {object}.",
@@ -258,8 +258,8 @@ INTROS: Mapping[str, tuple[str, ...]] = {
     ),
     "town": (
         "{subject} is a market town in the {detail}.",
-        "{subject} grew up around a ferry landing in the {detail}.",
-        "Travellers through the {detail} seldom miss {subject}.",
+        "{subject} grew up around a ferry dock in the {detail}.",
+        "Travellers through the {detail} rarely miss {subject}.",
         "{subject}, a town in the {detail}, has narrow streets.",
     ),
     "company": (
@@ -301,7 +301,7 @@ FILLERS: Mapping[str, tuple[str, ...]] = {
         "The plot turns on a letter that nobody opens.",
     ),
     "town": (
-        "The covered market of {subject} burned down and was rebuilt.",
+        "The covered market of {subject} was lost to a fire and rebuilt.",
         "A narrow railway once linked the quarry with the river.",
         "{subject} is known for its pears and its slow trams.",
         "The old walls were pulled down to make room for a school.",
@@ -313,7 +313,7 @@ FILLERS: Mapping[str, tuple[str, ...]] = {
         "Its catalogues are collected for their engraved plates.",
         "The workers of {subject} ran their own library.",
         "Orders from abroad soon outgrew the small workshops.",
-        "{subject} never advertised and seldom lowered a price.",
+        "{subject} never advertised and rarely lowered a price.",
         "Its trademark shows a heron above three waves.",
     ),
     "team": (
