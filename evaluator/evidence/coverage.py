@@ -30,10 +30,11 @@ def snippet_only(
     wanted = answer_entities(answer, question, extract)
     if not wanted:
         return None
-    shown, read = _searchable(shown_text), _searchable(read_text)
-    return all(_spaced(entity) in shown for entity in wanted) and not any(
-        _spaced(entity) in read for entity in wanted
-    )
+    read = _searchable(read_text)
+    if any(_spaced(entity) in read for entity in wanted):
+        return False
+    shown = _searchable(shown_text)
+    return all(_spaced(entity) in shown for entity in wanted)
 
 
 def low_evidence(

@@ -12,10 +12,8 @@ from functools import lru_cache
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _ASCII = re.compile(r"[\x00-\x7f]+")
-_ASCII_WORDS = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
-_ASCII_WORD_BYTES = bytes(
-    32 if code < 128 and not chr(code).isalnum() else code for code in range(256)
-)  # UTF-8 bytes above 127 belong to other characters and stay
+_SPACED_BYTES = bytes(32 if code < 128 and not chr(code).isalnum() else code for code in range(256))
+"""UTF-8 with a space for every ASCII character that is no letter or digit; other bytes stay."""
 
 
 class _Punctuation(dict[int, int | None]):
@@ -46,14 +44,13 @@ def normalise_answer(text: str, *, drop_articles: bool = True) -> str:
 def fold(text: str) -> str:
     """The words of a text between single spaces: letters and digits only, case and width folded."""
     folded = _casefolded(text)
-    if folded.isascii():
-        return " ".join(folded.translate(_ASCII_WORDS).split())
-    # Replacing the few strange characters one by one is twice as fast as a look at each character.
-    for character in sorted(set(_ASCII.sub("", folded))):
-        if not character.isalnum():
-            folded = folded.replace(character, " ")
-    spaced = folded.encode("utf-8", "surrogatepass").translate(_ASCII_WORD_BYTES)
-    return " ".join(spaced.decode("utf-8", "surrogatepass").split())
+    if not folded.isascii():
+        # Replacing the few strange characters one by one is twice as fast as a look at each character.
+        for character in set(_ASCII.sub("", folded)):
+            if not character.isalnum():
+                folded = folded.replace(character, " ")
+    words = folded.encode("utf-8", "surrogatepass").translate(_SPACED_BYTES).split()
+    return b" ".join(words).decode("utf-8")
 
 
 def _casefolded(text: str) -> str:

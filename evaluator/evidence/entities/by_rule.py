@@ -17,6 +17,7 @@ The paper's pattern is unknown; every choice below is this project's own.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evaluator.evidence.normalise import fold
 
@@ -69,6 +70,7 @@ class _Span:
     waiting: list[tuple[int, int]]
 
 
+@lru_cache(maxsize=1024)  # a question is asked about at every final of all its episodes
 def entities(text: str) -> tuple[str, ...]:
     """Distinct entities, in order of appearance, as they stand in the text."""
     found: dict[str, str] = {}
