@@ -164,10 +164,10 @@ def _failures(report: Report) -> Table:
 
 
 def _behaviour(report: Report) -> Table:
-    columns = ("Condition", "Reads", "Turns", "Correct.", "Tokens", "Shown any", "all", "Read any", "all")
+    columns = ("Condition", "Reads", "Turns", "Correct.", "Tokens", "Shown any", "Shown all")
     return Table(
         "Evidence: means per trajectory, and % of rows whose gold chunks were shown and read",
-        (*columns, "Fired %"),
+        (*columns, "Read any", "Read all", "Fired"),
         _by_dataset(
             report.cells,
             lambda row: (

@@ -28,12 +28,12 @@ PARTS = (
     Part("llm_acc", "correct", style.GRID, ""),
     Part("p_no_read", "no read", style.SERIES[0], ""),
     Part("p_snippet_only", "snippet only", style.SERIES[5], "////"),
-    Part("p_low_evidence", "low evidence", style.SERIES[5], "...."),
+    Part("p_low_evidence", "low evidence", style.SERIES[5], "----"),
     Part("p_post", "post", style.SERIES[1], "\\\\\\\\"),
     Part("p_retr", "retrieval", style.SERIES[4], "xxx"),
-    Part("p_amb", "ambiguous", style.SERIES[3], "---"),
-    Part("p_unknown", "unknown", style.SERIES[7], "||"),
-    Part("abstain_rate", "abstained", style.MUTED, "oo"),
+    Part("p_amb", "ambiguous", style.SERIES[3], "|||"),
+    Part("p_unknown", "unknown", style.SERIES[7], "++"),
+    Part("abstain_rate", "abstained", style.MUTED, "//"),
 )
 
 

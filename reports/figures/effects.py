@@ -88,6 +88,7 @@ def _label(axes: Axes, x: float, y: float, text: str, *, heading: bool, bold: bo
         va="center",
         color=style.INK,
         weight="bold" if heading or bold else "normal",
+        bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0} if heading else None,
         annotation_clip=False,
     )
 

@@ -1,7 +1,7 @@
 """The failure plane: discipline against post-read failures, one panel a dataset, one point a cell."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 
@@ -9,7 +9,7 @@ from reports.figures import style
 from reports.tables.cells import CellRow
 
 COLUMNS = 3
-SIDE, GAP, LEFT, TOP, BOTTOM = 190, 40, 56, 26, 48
+SIDE, GAP, LEFT, TOP, BOTTOM = 204, 40, 52, 26, 48
 LEGEND_ROW = 20
 CHARACTER = 6.9
 """Pixels of a letter at most, at the size of the legend."""
@@ -34,13 +34,13 @@ def draw_failure_plane(rows: Sequence[CellRow], arrows: Sequence[Arrow], words: 
     with style.drawing():
         figure = style.blank(legend_height + panel_rows * (TOP + SIDE + BOTTOM))
         _legend(style.panel(figure, 0, 0, style.WIDTH, max(legend_height, 1)), conditions, places)
-        limit = _limit(rows)
+        limits = (_limit(row.p_disc for row in rows), _limit(row.p_post for row in rows))
         for position, dataset in enumerate(datasets):
             left = LEFT + (position % COLUMNS) * (SIDE + GAP)
             top = legend_height + (position // COLUMNS) * (TOP + SIDE + BOTTOM) + TOP
             axes = style.panel(figure, left, top, SIDE, SIDE)
             cells = [row for row in rows if row.dataset == dataset]
-            _draw_panel(axes, cells, conditions, arrows, limit)
+            _draw_panel(axes, cells, conditions, arrows, limits)
             axes.set_title(dataset, loc="left", fontsize=11, color=style.INK, weight="bold")
             if position % COLUMNS == 0:
                 axes.set_ylabel("Post: gold read, still wrong, %", color=style.MUTED)
@@ -49,10 +49,14 @@ def draw_failure_plane(rows: Sequence[CellRow], arrows: Sequence[Arrow], words: 
 
 
 def _draw_panel(
-    axes: Axes, cells: Sequence[CellRow], conditions: Sequence[str], arrows: Sequence[Arrow], limit: float
+    axes: Axes,
+    cells: Sequence[CellRow],
+    conditions: Sequence[str],
+    arrows: Sequence[Arrow],
+    limits: tuple[float, float],
 ) -> None:
-    axes.set_xlim(-0.03 * limit, limit)
-    axes.set_ylim(-0.03 * limit, limit)
+    axes.set_xlim(-0.03 * limits[0], limits[0])
+    axes.set_ylim(-0.03 * limits[1], limits[1])
     axes.grid(color=style.GRID, linewidth=0.8)
     points = {
         row.condition: (100 * row.p_disc, 100 * row.p_post)
@@ -77,14 +81,13 @@ def _draw_panel(
     for condition, point in points.items():
         _mark(axes, point, conditions.index(condition), clip=False)
     if cells and not any(row.n_known_gold for row in cells) and points:
-        axes.text(
-            limit / 2, 0.9 * limit, "gold unknown: no post", ha="center", color=style.MUTED, fontsize=10
-        )
+        at = limits[0] / 2, 0.93 * limits[1]
+        axes.text(*at, "gold unknown: no post", ha="center", color=style.MUTED, fontsize=10)
 
 
-def _limit(rows: Sequence[CellRow]) -> float:
-    shares = [100 * share for row in rows for share in (row.p_disc, row.p_post) if share is not None]
-    return 10 * math.ceil(max([10.0, *shares]) * 1.05 / 10)
+def _limit(shares: Iterable[float | None]) -> float:
+    """The next ten above all, in percent."""
+    return 10 * math.ceil(max([5.0, *(100 * share for share in shares if share is not None)]) * 1.05 / 10)
 
 
 def _mark(axes: Axes, point: tuple[float, float], number: int, *, clip: bool) -> None:
@@ -92,7 +95,8 @@ def _mark(axes: Axes, point: tuple[float, float], number: int, *, clip: bool) ->
         *([value] for value in point),
         marker=style.MARKERS[number % len(style.MARKERS)],
         color=style.SERIES[number % len(style.SERIES)],
-        markersize=8,
+        # Later marks are smaller, so that an earlier one shows around one that falls on it.
+        markersize=max(6.5, 11.0 - 0.9 * number),
         markeredgecolor=style.PAPER,
         markeredgewidth=0.8,
         linestyle="none",

@@ -15,7 +15,7 @@ STAGES = (
     ("fired", "fired", style.SERIES[0], ""),
     ("complied", "complied", style.SERIES[0], "////"),
     ("read_gold", "read gold", style.SERIES[0], "xxx"),
-    ("changed", "changed", style.SERIES[4], "...."),
+    ("changed", "changed", style.SERIES[4], "---"),
     ("gained", "gained", style.SERIES[2], ""),
     ("lost", "lost", style.SERIES[1], "\\\\\\\\"),
 )
@@ -49,7 +49,7 @@ def _draw_panel(axes: Axes, row: FunnelRow, largest: int) -> None:
     axes.set_yticks([])
     axes.spines["bottom"].set_visible(False)
     _text(axes, (0, 0), (-LEFT, 24), row.dataset, weight="bold")
-    _text(axes, (0, 0), (-LEFT, 10), f"{row.condition}, rows of {count(row.n_scored)} scored", size=10)
+    _text(axes, (0, 0), (-LEFT, 10), f"{row.condition}, of {count(row.n_scored)} scored rows", size=10)
     for number, (field, name, colour, hatch) in enumerate(STAGES):
         value = getattr(row, field)
         middle = ROW * (number + 0.5)

@@ -40,6 +40,7 @@ CSS_NAMES: Mapping[str, str] = MappingProxyType(
 )
 
 _COLOUR = re.compile(r"(?<=: )(" + "|".join(CSS_NAMES) + r")\b", re.IGNORECASE)
+_FILL = re.compile(r'(?<= )fill="(#[0-9a-f]{6})"')
 _IDENTIFIER = re.compile(r'((?<![\w-])id="|url\(#|href="#)')
 _FONT_FAMILY = re.compile(r"font-family: [^;\"]*;? ?")
 _DROPPED = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
@@ -101,6 +102,7 @@ def _embeddable(svg: str, name: str, title: str, words: str) -> str:
     inside = _DROPPED.sub("", inside)
     inside = _IDENTIFIER.sub(rf"\g<1>{name}-", inside)
     inside = _FONT_FAMILY.sub("", inside)
+    inside = _FILL.sub(r'style="fill: \1"', inside)
     inside = _COLOUR.sub(lambda match: f"var({CSS_NAMES[match[0].lower()]})", inside)
     box = svg[svg.index("viewBox=") :].split('"')[1]
     return (

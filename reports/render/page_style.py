@@ -41,6 +41,7 @@ code {
 }
 figure { margin: 20px 0 28px; }
 figcaption { color: var(--muted); font-size: 0.86rem; margin: 8px 0; }
+figure.table p.note { margin-top: 10px; }
 figcaption b { color: var(--ink); }
 .scroll { overflow-x: auto; -webkit-overflow-scrolling: touch; }
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }

@@ -87,7 +87,7 @@ def trajectory_of(
         trajectory_id=f"{dataset}/{condition}/{question}",
         cell=Cell(dataset, condition),
         question_id=question,
-        question="Where was Orla Tamsin born?",
+        question="Where was she born?",
         answers=answers,
         gold_chunks=gold,
         steps=tuple(steps),
