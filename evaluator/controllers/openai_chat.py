@@ -3,7 +3,7 @@
 OpenAI itself, scripted controllers and every server that speaks the format are reached through it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from evaluator.budget.prices import ModelFacts, Price
 from evaluator.controllers import faults
@@ -84,7 +84,3 @@ class OpenAIChat:
                 "in one cell: request the model that is served"
             )
         return reply
-
-    def notes(self) -> Mapping[str, str]:
-        """What of the protocol this model does not take, for the manifest."""
-        return wire.notes(self._settings, self._facts)

@@ -61,15 +61,15 @@ def notes(model: ModelSettings, facts: ModelFacts) -> dict[str, str]:
     """What of the protocol the model does not take, for the manifest: setting to what became of it."""
     probe = ModelRequest(messages=(), tools=(ToolSpec("probe", "", {}),), seed=0)
     left_out = {name: "not supported" for name in _wanted(probe, model, facts) if name in facts.refuses}
-    limit = _output_limit(model, facts)
+    limit = max_output(model, facts)
     if limit < model.max_output_tokens:
         left_out["max_output_tokens"] = f"{limit}, the model's limit"
     return left_out
 
 
 def max_output(model: ModelSettings, facts: ModelFacts) -> int:
-    """The most tokens that a reply can have."""
-    return _output_limit(model, facts)
+    """The most tokens that a reply can have, by the settings and by the model."""
+    return min(model.max_output_tokens, facts.max_output or model.max_output_tokens)
 
 
 def bill(status: int, tree: object, price: Price | None) -> Bill:
@@ -139,10 +139,10 @@ def read_arguments(given: object) -> Arguments:
 
 def _wanted(request: ModelRequest, model: ModelSettings, facts: ModelFacts) -> dict[str, object]:
     """Every field that the settings ask for, whether or not the model takes it."""
-    own_servers = "max_tokens" if model.base_url else "max_completion_tokens"
+    usual = "max_completion_tokens" if model.base_url is None else "max_tokens"
     fields: dict[str, object] = {
         "temperature": 0,
-        facts.output_limit or own_servers: _output_limit(model, facts),
+        facts.output_limit or usual: max_output(model, facts),
     }
     if model.reasoning_effort is not None:
         fields["reasoning_effort"] = model.reasoning_effort
@@ -153,10 +153,6 @@ def _wanted(request: ModelRequest, model: ModelSettings, facts: ModelFacts) -> d
     if request.seed is not None and (model.send_seed or model.provider == "scripted"):
         fields["seed"] = request.seed
     return fields
-
-
-def _output_limit(model: ModelSettings, facts: ModelFacts) -> int:
-    return min(model.max_output_tokens, facts.max_output or model.max_output_tokens)
 
 
 def _tool(tool: ToolSpec) -> dict[str, object]:

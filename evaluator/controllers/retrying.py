@@ -6,9 +6,9 @@ Waits are drawn between zero and a doubling limit (full jitter), on top of what 
 from collections.abc import Callable
 from datetime import datetime
 from random import Random
-from typing import Never
+from typing import Never, cast
 
-from tenacity import RetryCallState, retry_if_exception_type
+from tenacity import Future, RetryCallState, retry_if_exception_type
 from tenacity.asyncio import AsyncRetrying
 
 from evaluator.controllers.line import Attempt, Line, RawReply
@@ -90,7 +90,6 @@ def _give_up(state: RetryCallState) -> Never:
 
 
 def _fault(state: RetryCallState) -> RetryableError:
-    fault = state.outcome.exception() if state.outcome else None
-    if not isinstance(fault, RetryableError):
-        raise TypeError("only retryable faults are waited for")
-    return fault
+    """The fault of the last attempt; only retryable ones are waited for."""
+    outcome = cast("Future", state.outcome)
+    return cast("RetryableError", outcome.exception())

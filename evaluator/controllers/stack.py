@@ -115,7 +115,7 @@ def _serves(returned: str, *, settings: ModelSettings, prices: PriceTable) -> bo
 def _url(settings: ModelSettings) -> str:
     if settings.provider == "scripted" and settings.base_url is None:
         raise InputError(f"the scripted model {settings.model} needs the address of its server")
-    base = settings.base_url or OPENAI_URL
+    base = OPENAI_URL if settings.base_url is None else settings.base_url
     parts = urlsplit(base)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise InputError(f"base_url {base!r} of {settings.model} is no http or https address")
