@@ -1,0 +1,165 @@
+"""Runs that are killed or interrupted lose nothing, repeat nothing, and end as undisturbed ones do."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from evaluator.cli.session import stop_on_signals
+from evaluator.core.trajectory import Asked, Trajectory
+from evaluator.store.run_folder import RunFolder
+
+Said = tuple[int, str, str]
+Command = Callable[..., Said]
+
+KILLS = 20
+REPEATS = 6
+IN_FLIGHT = 32
+TRAJECTORIES = 2 * 20 * 2 * REPEATS
+POLL_SECONDS = 0.001
+ARM = """
+[[condition]]
+name = "{name} {repeat}"
+controller = "hasty"
+repeat = {repeat}
+gate = {{ mode = "{mode}" }}
+"""
+
+
+def many_arms(here: Path) -> Path:
+    """An experiment of 480 trajectories, 32 in flight."""
+    head, rest = (here / "small.toml").read_text().split("[[condition]]", 1)
+    tail = rest[rest.index("[controller.hasty]") :].replace("trajectories = 8", f"trajectories = {IN_FLIGHT}")
+    arms = [
+        ARM.format(name=mode, repeat=repeat, mode=mode)
+        for repeat in range(1, REPEATS + 1)
+        for mode in ("off", "enforce")
+    ]
+    path = here / "many.toml"
+    path.write_text(head + "".join(arms) + tail)
+    return path
+
+
+def begin(experiment: Path, out: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "evaluator", "run", str(experiment), "--out", str(out)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def wait_for_growth(process: subprocess.Popen[bytes], path: Path, by: int) -> None:
+    """Return as soon as the file has grown by so many bytes, while the process is still at it."""
+    wanted = size(path) + by
+    while size(path) < wanted:
+        try:
+            code = process.wait(POLL_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+        raise AssertionError(f"the run ended with {code} before it was killed: {process.stderr}")
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+def undisturbed(trajectory: Trajectory) -> Trajectory:
+    """All of a trajectory that does not depend on when it was run."""
+    steps = tuple(
+        replace(step, latency_s=0.0) if isinstance(step, Asked) else step for step in trajectory.steps
+    )
+    return replace(trajectory, steps=steps, started_at="", seconds=0.0)
+
+
+def test_twenty_kills_lose_nothing_repeat_nothing_and_change_no_outcome(
+    here: Path, readgate: Command
+) -> None:
+    experiment, killed = many_arms(here), here / "killed"
+    assert readgate("run", experiment, "--out", "whole")[0] == 0
+    a_line = size(here / "whole" / "trajectories.jsonl") // TRAJECTORIES
+    while_writing = 0
+    for number in range(KILLS):
+        process = begin(experiment, killed)
+        if number % 4 == 3:  # before the first trajectory of this start is finished
+            wait_for_growth(process, killed / "calls.jsonl", 1)
+        else:
+            wait_for_growth(process, killed / "trajectories.jsonl", (1 + number % 4 * 4) * a_line)
+            while_writing += 1
+        kill(process)
+        assert size(killed / "trajectories.jsonl") < size(here / "whole" / "trajectories.jsonl")
+    assert while_writing >= 10
+
+    code, out, _ = readgate("run", experiment, "--out", "killed")
+    assert (code, out.split(",")[0]) == (0, f"{TRAJECTORIES} of {TRAJECTORIES} trajectories done")
+    lines = (killed / "trajectories.jsonl").read_bytes().splitlines()
+    ids = [orjson.loads(line)["trajectory_id"] for line in lines]
+    assert len(ids) == len(set(ids)) == TRAJECTORIES
+    for line in (killed / "calls.jsonl").read_bytes().splitlines():
+        orjson.loads(line)
+    whole = {each.trajectory_id: undisturbed(each) for each in RunFolder.open(here / "whole").trajectories()}
+    after = {each.trajectory_id: undisturbed(each) for each in RunFolder.open(killed).trajectories()}
+    assert after == whole
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(here: Path, readgate: Command) -> None:
+    experiment, out = many_arms(here), here / "stopped"
+    process = begin(experiment, out)
+    wait_for_growth(process, out / "trajectories.jsonl", 1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert b"stopping: what is in flight has 10 s to finish" in err
+    assert f"interrupted; to go on: readgate run {experiment} --out {out}\n".encode() in err
+    run = RunFolder.open(out)
+    done = [line.kind for line in run.finished()]
+    assert 0 < len(done) < TRAJECTORIES
+    assert set(done) == {"answered"}
+    assert run.manifest.ended_at is not None
+    assert run.manifest.models["hasty"].returned == ("hasty",)
+    lines = [orjson.loads(line) for line in (out / "calls.jsonl").read_bytes().splitlines()]
+    assert sum(line["kind"] == "sent" for line in lines) == sum(line["kind"] == "returned" for line in lines)
+    code, said, _ = readgate("run", experiment, "--out", out)
+    assert (code, said.split(",")[0]) == (0, f"{TRAJECTORIES} of {TRAJECTORIES} trajectories done")
+
+
+def test_two_runs_cannot_write_one_folder(here: Path, readgate: Command) -> None:
+    experiment, out = many_arms(here), here / "shared"
+    process = begin(experiment, out)
+    wait_for_growth(process, out / "trajectories.jsonl", 1)
+    code, _, err = readgate("run", experiment, "--out", out)
+    assert (code, "is being written by another process" in err) == (2, True)
+    assert readgate("judge", out)[0] == 2
+    kill(process)
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_asks_to_stop_and_the_second_cancels(asked: signal.Signals) -> None:
+    async def go() -> None:
+        with stop_on_signals() as stop:
+            os.kill(os.getpid(), asked)
+            await stop.wait()
+            os.kill(os.getpid(), asked)
+            await asyncio.Event().wait()
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(go())
+
+
+def test_afterwards_signals_mean_what_they_meant_before() -> None:
+    async def go() -> None:
+        before = signal.getsignal(signal.SIGTERM)
+        with stop_on_signals():
+            assert signal.getsignal(signal.SIGTERM) != before
+        assert signal.getsignal(signal.SIGTERM) == before
+
+    asyncio.run(go())
