@@ -50,8 +50,8 @@ class Retrying:
         raw, fault = await self._try(attempt)
         if fault is None:
             return raw
-        # tenacity costs as much CPU as the HTTP client, so it is entered with the first fault only. A
-        # copy, because it keeps the state of a running loop in the object and the thread.
+        # tenacity costs as much CPU as the HTTP client, so it is entered with the first fault only; by a
+        # copy, as its own decorator does, because the state of a running loop is kept in the object.
         repeated: RawReply = await self._pattern.copy()(self._once, attempt, [fault])
         return repeated
 

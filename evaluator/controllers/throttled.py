@@ -53,7 +53,7 @@ class TokenBucket:
 
     def give_back(self, tokens: int) -> None:
         """Return what was taken too much; negative when it was too little."""
-        self._level = min(self._size, self._level + tokens)
+        self._level += tokens
 
     def _fill(self) -> None:
         now = self._clock.monotonic()
