@@ -182,11 +182,14 @@ def _write(path: Path, entries: Iterable[bytes], form: _Form) -> None:
     """Write entries as they come, under a temporary name until the last of them is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.unfinished")
-    with unfinished.open("wb") as file:
-        file.write(form.opening)
-        for number, entry in enumerate(entries):
-            if number:
-                file.write(form.separator)
-            file.write(entry)
-        file.write(form.closing)
-    unfinished.replace(path)
+    try:
+        with unfinished.open("wb") as file:
+            file.write(form.opening)
+            for number, entry in enumerate(entries):
+                if number:
+                    file.write(form.separator)
+                file.write(entry)
+            file.write(form.closing)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

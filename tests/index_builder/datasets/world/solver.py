@@ -184,8 +184,9 @@ class Reader:
         return readings or [self._named(re.sub(r"^the (?:film|town|company|team|award) ", "", phrase))]
 
     def _named(self, name: str) -> set[str]:
-        """The pages that a name may mean: with a parenthesis one, without it all that bear it."""
-        return {name} & self.by_name[name_of(name)] if name_of(name) != name else set(self.by_name[name])
+        """All pages that a name may mean, or just the name when no page bears it."""
+        pages = self.by_name.get(name_of(name), {name})
+        return set(pages) if name_of(name) == name else pages & {name}
 
     def _follow(self, things: set[str], path: str) -> set[str]:
         if path == "founder backwards":
