@@ -4,17 +4,17 @@ Servers that speak this format differ in what they leave out. Whether a reply ca
 by its tool calls, never by ``finish_reason``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
 from evaluator.budget.prices import FREE, ModelFacts, Price
 from evaluator.controllers import faults
-from evaluator.controllers.lenient_json import clean, dumps, loads
+from evaluator.controllers.lenient_json import clean, dumps
 from evaluator.controllers.line import Bill, RawReply
+from evaluator.controllers.tool_calls import distinct_ids, read_arguments
 from evaluator.core.errors import AttemptError, RefusedError, RetryableError
 from evaluator.core.messages import (
-    Arguments,
     AssistantMessage,
     Message,
     ModelRequest,
@@ -120,23 +120,6 @@ def read(raw: RawReply) -> Reply:
     )
 
 
-def read_arguments(given: object) -> Arguments:
-    """The arguments of a tool call: an object, parsed once more out of a string when need be.
-
-    Whatever gives no object stays the raw string.
-    """
-    if isinstance(given, dict):
-        return given
-    raw = given if isinstance(given, str) else "" if given is None else dumps(given).decode()
-    try:
-        parsed = loads(raw)
-        if isinstance(parsed, str):
-            parsed = loads(parsed)
-    except ValueError:
-        return raw
-    return parsed if isinstance(parsed, dict) else raw
-
-
 def _wanted(request: ModelRequest, model: ModelSettings, facts: ModelFacts) -> dict[str, object]:
     """Every field that the settings ask for, whether or not the model takes it."""
     usual = "max_completion_tokens" if model.base_url is None else "max_tokens"
@@ -198,7 +181,7 @@ def _content(content: object) -> str:
 
 def _tool_calls(given: object) -> tuple[ToolCall, ...]:
     calls = given if isinstance(given, list) else []
-    ids = _distinct_ids([_text(call.get("id")) if isinstance(call, dict) else "" for call in calls])
+    ids = distinct_ids([_text(call.get("id")) if isinstance(call, dict) else "" for call in calls])
     return tuple(_tool_call(call, call_id) for call, call_id in zip(calls, ids, strict=True))
 
 
@@ -212,22 +195,6 @@ def _tool_call(call: object, call_id: str) -> ToolCall:
         name=name if isinstance(name, str) else "",
         arguments=read_arguments(function.get("arguments")),
     )
-
-
-def _distinct_ids(given: Sequence[str]) -> list[str]:
-    """The ids, with a made-up one in place of each that is empty or stood before."""
-    taken = set(given)
-    seen: set[str] = set()
-    fresh = (f"call_{number}" for number in range(1, 2 * len(given) + 2))
-    distinct = []
-    for call_id in given:
-        distinct.append(call_id if call_id and call_id not in seen else _next_free(fresh, taken))
-        seen.add(call_id)
-    return distinct
-
-
-def _next_free(fresh: Iterable[str], taken: set[str]) -> str:
-    return next(each for each in fresh if each not in taken)
 
 
 def _usage(given: object) -> Usage | None:

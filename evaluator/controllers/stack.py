@@ -63,22 +63,13 @@ def build_model(
             f"{settings.model} has no price, and a budget cannot hold what has none: "
             f'add [prices."{settings.model}"] with input and output, or remove the cap'
         )
-    http = HttpLine(
-        session,
-        _url(settings),
-        key=_checked_key(settings, api_key),
-        bill_of=partial(_bill, settings=settings, prices=prices),
-        clock=clock,
-    )
-    line = Retrying(
-        Throttled(Capped(Recorded(http, journal), ledger), rate),
-        fault_of=wire.fault,
-        clock=clock,
-        luck=Random(),
-    )
+    bill_of = partial(_bill, settings=settings, prices=prices)
+    key = _checked_key(settings, api_key)
+    http = HttpLine(session, _url(settings), key=key, bill_of=bill_of, clock=clock)
+    metered = Throttled(Capped(Recorded(http, journal), ledger), rate)
     return OpenAIChat(
         settings,
-        line,
+        Retrying(metered, fault_of=wire.fault, clock=clock, luck=Random()),
         facts=prices.facts(settings.model),
         price=price,
         serves=partial(_serves, settings=settings, prices=prices),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluator.budget.prices import FREE, ModelFacts, Price, PriceTable
 from evaluator.controllers import openai_chat_wire as wire
-from evaluator.controllers.lenient_json import dumps, loads
+from evaluator.controllers.lenient_json import loads
 from evaluator.controllers.line import RawReply
 from evaluator.core.errors import RefusedError, RetryableError
 from evaluator.core.messages import (
@@ -52,11 +52,6 @@ def _reply(message: object, **fields: object) -> Reply:
     raw = _raw(json.dumps(tree).encode())
     assert wire.fault(raw, NOW) is None
     return wire.read(raw)
-
-
-def _called(arguments: object) -> Arguments:
-    reply = _reply({"tool_calls": [{"id": "a", "function": {"name": "search", "arguments": arguments}}]})
-    return reply.tool_calls[0].arguments
 
 
 # What is asked
@@ -186,55 +181,6 @@ def test_the_text_is_what_is_visible(content: object, text: str) -> None:
 def test_a_refusal_is_the_text_where_there_is_no_other() -> None:
     assert _reply({"content": None, "refusal": "I cannot."}).text == "I cannot."
     assert _reply({"content": "Paris", "refusal": None}).text == "Paris"
-
-
-@pytest.mark.parametrize(
-    ("given", "arguments"),
-    [
-        ('{"query": "a"}', {"query": "a"}),
-        ({"query": "a"}, {"query": "a"}),
-        ("", ""),
-        (None, ""),
-        ("{}", {}),
-        ("{}{}", "{}{}"),
-        ('{"query": "a"}{"query": "b"}', '{"query": "a"}{"query": "b"}'),
-        ('{"query": "a', '{"query": "a'),
-        ("[1, 2]", "[1, 2]"),
-        ([1, 2], "[1,2]"),
-        (7, "7"),
-        ('"{\\"query\\": \\"a\\"}"', {"query": "a"}),
-        ('"just text"', '"just text"'),
-        ('"\\"twice\\""', '"\\"twice\\""'),
-        ("null", "null"),
-        ("Paris", "Paris"),
-        ('{"query": "\\ud800"}', {"query": "\ufffd"}),
-        ('{"n": 123456789012345678901234567890}', {"n": 1.2345678901234568e29}),
-        ('{"n": NaN, "m": -Infinity}', {"n": "NaN", "m": "-Infinity"}),
-        ('{"a": ' * 5000 + "1" + "}" * 5000, '{"a": ' * 5000 + "1" + "}" * 5000),
-        ('{"a":' * 150 + "1" + "}" * 150, '{"a":' * 150 + "1" + "}" * 150),
-        ('{"n": ' + "9" * 5000 + "}", '{"n": ' + "9" * 5000 + "}"),
-    ],
-    ids=lambda value: repr(value)[:30],
-)
-def test_arguments_are_an_object_or_the_raw_string(given: object, arguments: Arguments) -> None:
-    assert _called(given) == arguments
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-        max_leaves=8,
-    )
-    | st.text()
-)
-def test_whatever_the_arguments_are_they_can_be_kept_and_sent_again(given: object) -> None:
-    for arguments in (_called(given), _called(json.dumps(given))):
-        assert isinstance(arguments, str | dict)
-        kept = orjson.loads(orjson.dumps(arguments))
-        assert kept == arguments
-        again = AssistantMessage("", (ToolCall("a", "search", arguments),))
-        dumps(wire.build(ModelRequest((again,)), _settings(), ModelFacts()))
 
 
 def test_call_ids_that_are_missing_empty_or_repeated_are_made_up() -> None:
