@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 import orjson
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from evaluator.core.errors import InputError
@@ -51,9 +50,11 @@ def command(run: Path, trajectory_id: str, *, as_json: bool) -> None:
         click.echo(orjson.dumps(trajectory, option=orjson.OPT_INDENT_2).decode())
         return
     verdicts = [verdict for verdict in folder.verdicts() if verdict.trajectory_id == trajectory.trajectory_id]
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False, soft_wrap=True)
     for line in lines_of(trajectory, verdicts):
-        console.print(Padding(Text(line.text, style=line.style), (0, 0, 0, line.indent), expand=False))
+        for part in Text(line.text, style=line.style).wrap(console, console.width - line.indent):
+            part.rstrip()
+            console.print(Text(" " * line.indent).append_text(part) if part else "")
 
 
 def find(folder: RunFolder, start_of_id: str) -> Trajectory:

@@ -1,0 +1,149 @@
+"""``readgate index``: builds, checks, measures and searches, and refuses broken files."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from evaluator.cli.index import SHOWN_PROBLEMS, described
+from index_builder.bundle import BundleSummary, open_bundle
+from index_builder.manifest import UnmatchedGold
+
+Said = tuple[int, str, str]
+Command = Callable[..., Said]
+Snapshot = Callable[[], dict[str, bytes]]
+
+
+def build(source: Path, *more: object) -> tuple[object, ...]:
+    return ("index", "build", "--source", source, "--out", "b", "--embedder", "hashed_words", *more)
+
+
+def test_a_bundle_is_built_once_and_found_finished_after_that(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    command = build(world / "hotpotqa.json", "--dataset", "hotpotqa")
+    code, out, err = readgate(*command)
+    n_chunks = open_bundle(here / "b", verify_hashes=True).manifest.n_chunks
+    assert (code, out.splitlines()[0]) == (
+        0,
+        f"b: {n_chunks} chunks, 20 questions (20 with known gold), embedder hashed_words",
+    )
+    assert f"b: vectors {n_chunks}/{n_chunks}\n" in err
+    code, out, _ = readgate(*command)
+    assert (code, out.splitlines()[0]) == (0, "b: finished before, every file as it was built")
+
+
+def test_without_an_embedder_only_words_are_searched(world: Path, here: Path, readgate: Command) -> None:
+    del here
+    command = build(world / "musique.jsonl", "--dataset", "musique", "--chunking", "packed:200")
+    assert readgate(*command, "--embedder", "none")[0] == 0
+    assert readgate("index", "search", "b", "who founded it", "-k", 2)[0] == 0
+    code, _, err = readgate("index", "search", "b", "who", "--retriever", "dense")
+    assert (code, "holds no vectors" in err) == (2, True)
+    code, out, _ = readgate("index", "recall", "b", "--json")
+    assert (code, list(orjson.loads(out))) == (0, ["n_questions", "bm25"])
+
+
+def test_verify_passes_an_untouched_bundle_and_fails_an_altered_one(here: Path, readgate: Command) -> None:
+    assert readgate("index", "verify", "bundles/musique")[0] == 0
+    shutil.copytree(here / "bundles" / "musique", here / "altered")
+    (here / "altered" / "questions.jsonl").write_text("")
+    code, out, err = readgate("index", "verify", "altered")
+    assert (code, out) == (1, "")
+    assert err == "readgate: altered/questions.jsonl was altered since the bundle was built\n"
+    assert readgate("index", "verify", "nowhere")[0] == 2
+    assert readgate("index", "stats", "altered")[0] == 2
+
+
+def test_stats_and_recall_are_figures_for_people_and_for_programs(here: Path, readgate: Command) -> None:
+    del here
+    code, out, _ = readgate("index", "stats", "bundles/hotpotqa", "--json")
+    figures = orjson.loads(out)
+    assert (code, figures["n_questions"], figures["embedder"]) == (0, 20, "hashed_words")
+    code, out, _ = readgate("index", "stats", "bundles/hotpotqa")
+    assert code == 0
+    assert ["bundle_hash", figures["bundle_hash"]] in [line.split() for line in out.splitlines()]
+    code, out, _ = readgate("index", "recall", "bundles/hotpotqa", "--json")
+    table = orjson.loads(out)
+    assert list(table) == ["n_questions", "bm25", "dense", "hybrid"]
+    code, out, _ = readgate("index", "recall", "bundles/hotpotqa")
+    lines = out.splitlines()
+    assert lines[0] == "20 questions with known gold, in %"
+    assert lines[2].split() == ["bm25", *(f"{100 * value:.1f}" for value in table["bm25"].values())]
+    assert lines[1].split() == list(table["bm25"])
+
+
+@pytest.mark.parametrize("query", ["who founded it", "NOT *", '"', "don't", "", "\U0001f600 AND (", "-" * 9])
+def test_any_text_is_a_query(here: Path, readgate: Command, query: str) -> None:
+    del here
+    code, out, err = readgate("index", "search", "bundles/hotpotqa", "--", query)
+    assert (code, err) == (0, "")
+    assert out.startswith(("1. ", "nothing matches"))
+    code, out, _ = readgate("index", "search", "bundles/hotpotqa", "-k", 3, "--json", "--", query)
+    assert code == 0
+    assert len(orjson.loads(out)) <= 3
+
+
+BROKEN = {
+    "missing": (None, "nowhere.json"),
+    "empty": (b"", "source.json"),
+    "truncated": (b'[{"_id": "1", "question": "Who', "source.json"),
+    "of another kind": (b'{"id": "2hop__1", "paragraphs": []}\n', "source.json"),
+}
+
+
+@pytest.mark.parametrize(("content", "name"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_source_is_one_sentence_that_names_it_and_nothing_is_left(
+    here: Path, readgate: Command, snapshot: Snapshot, content: bytes | None, name: str
+) -> None:
+    if content is not None:
+        (here / name).write_bytes(content)
+    before = snapshot()
+    code, out, err = readgate(*build(Path(name), "--dataset", "hotpotqa"))
+    assert (code, out) == (2, "")
+    assert err.startswith("readgate: ")
+    assert name in err
+    assert err.count("\n") == 1
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (("--dataset", "trivia"), "'trivia' is not one of"),
+        (("--dataset", "hotpotqa", "--chunking", "pages"), "pages"),
+        (("--dataset", "hotpotqa", "--embedder", "minilmm"), "minilmm"),
+        (("--dataset", "hotpotqa", "--out", "small.toml"), "small.toml"),
+        (("--dataset", "hotpotqa", "--corpus", "nowhere.json"), "nowhere.json"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    here: Path, world: Path, readgate: Command, more: tuple[str, ...], sentence: str
+) -> None:
+    del here
+    code, out, err = readgate(*build(world / "hotpotqa.json", *more))
+    assert (code, out) == (2, "")
+    assert err.startswith("readgate: ")
+    assert sentence in err
+
+
+def test_what_a_build_repaired_and_could_not_place_is_listed(world: Path) -> None:
+    bundle = open_bundle(world / "bundles" / "hotpotqa", verify_hashes=False)
+    from_manifest = type(bundle.manifest)
+    facts = {name: getattr(bundle.manifest, name) for name in from_manifest.__slots__}
+    unmatched = tuple(UnmatchedGold(f"q{n}", f"Page {n}") for n in range(SHOWN_PROBLEMS + 2))
+    manifest = from_manifest(
+        **{**facts, "n_truncated": 3, "notes": {"null answers": 4}, "unmatched_gold": unmatched}
+    )
+    lines = list(described(BundleSummary(Path("b"), manifest, already_there=False, resumed_vectors=9)))
+    assert lines[1:5] == [
+        "  vectors taken over from a build that was stopped: 9",
+        "  chunks too long to be embedded whole: 3",
+        "  null answers: 4",
+        "  gold passages that stand in no chunk: 22",
+    ]
+    assert lines[5] == "    'Page 0' of question q0"
+    assert lines[-1] == "    and 2 more, all in the bundle's manifest.json"
+    assert len(lines) == 5 + SHOWN_PROBLEMS + 1

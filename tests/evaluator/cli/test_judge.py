@@ -1,0 +1,100 @@
+"""``readgate judge``: verdicts over real HTTP, resumed, refused, left unjudged."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluator.store.run_folder import RunFolder
+
+Said = tuple[int, str, str]
+Command = Callable[..., Said]
+Snapshot = Callable[[], dict[str, bytes]]
+
+JUDGE = '[judge.primary]\nprovider = "scripted"\nmodel = "judge"'
+
+
+@pytest.fixture
+def run(here: Path, readgate: Command) -> Path:
+    """A finished run of 16 trajectories."""
+    assert readgate("run", "small.toml", "--limit", 4)[0] == 0
+    return here / "runs" / "small"
+
+
+def rejudged(here: Path, readgate: Command, new: str, out: str = "other") -> Path:
+    """A finished run whose experiment has another judge."""
+    text = (here / "small.toml").read_text()
+    assert JUDGE in text
+    (here / "other.toml").write_text(text.replace(JUDGE, new))
+    assert readgate("run", "other.toml", "--limit", 1, "--out", out)[0] == 0
+    return here / out
+
+
+def test_every_answer_gets_a_verdict_and_the_figures_are_next(run: Path, readgate: Command) -> None:
+    code, out, err = readgate("judge", run)
+    assert code == 0
+    assert re.fullmatch(
+        rf"(\d+) verdicts given, 0 unjudged, \$0.0000 spent; next: readgate report {run}\n", out
+    )
+    assert re.search(r"verdicts: \d+ · [\d.]+/s · \$0.0000\n$", err)
+    folder = RunFolder.open(run)
+    verdicts = list(folder.verdicts())
+    answered = {each.trajectory_id for each in folder.trajectories()}
+    assert {verdict.trajectory_id for verdict in verdicts if verdict.role == "final"} == answered
+    assert folder.manifest.models["judge.primary"].returned == ("judge",)
+    assert folder.manifest.models["hasty"].returned == ("hasty",)
+
+
+def test_judging_again_asks_nothing(run: Path, readgate: Command) -> None:
+    assert readgate("judge", run)[0] == 0
+    before = {name: (run / name).read_bytes() for name in ("calls.jsonl", "verdicts.jsonl")}
+    code, out, _ = readgate("judge", run)
+    assert (code, out.split(",")[0]) == (0, "0 verdicts given")
+    assert {name: (run / name).read_bytes() for name in before} == before
+
+
+def test_a_torn_verdict_is_cut_and_owed_again(run: Path, readgate: Command) -> None:
+    assert readgate("judge", run)[0] == 0
+    path = run / "verdicts.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    code, out, _ = readgate("judge", run)
+    assert (code, out.split(",")[0]) == (0, "1 verdicts given")
+    assert len(path.read_bytes().splitlines()) == len(whole.splitlines())
+
+
+def test_a_judge_that_cannot_be_reached_leaves_answers_unjudged(here: Path, readgate: Command) -> None:
+    nobody = '[judge.primary]\nprovider = "openai_chat"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"'
+    folder = rejudged(here, readgate, nobody)
+    impatient = (here / "other.toml").read_text() + "[limits]\ncall_seconds = 0.2\n"
+    (here / "other.toml").write_text(impatient)
+    assert readgate("run", "other.toml", "--limit", 1, "--out", "other")[0] == 0
+    code, out, _ = readgate("judge", folder)
+    assert code == 4
+    assert out.startswith("0 verdicts given, ")
+    assert {verdict.verdict for verdict in RunFolder.open(folder).verdicts()} == {"unjudged"}
+
+
+def test_a_run_without_judge_or_key_and_a_folder_that_is_none_are_refused(
+    here: Path, readgate: Command, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RG_KEY", raising=False)
+    keyed = '[judge.primary]\nprovider = "openai_chat"\nmodel = "gpt-5-mini"\napi_key_env = "RG_KEY"'
+    none = rejudged(here, readgate, "")
+    before = snapshot()
+    assert readgate("judge", none) == (
+        2,
+        "",
+        f"readgate: the experiment of {none} names no judge: it has no [judge.*] table\n",
+    )
+    assert readgate("judge", "bundles")[2] == (
+        "readgate: bundles is not a run folder: it has no manifest.json\n"
+    )
+    assert readgate("judge", "nowhere")[2] == "readgate: nowhere does not exist\n"
+    assert snapshot() == before
+    needs_key = rejudged(here, readgate, keyed, out="keyed")
+    before = snapshot()
+    code, _, err = readgate("judge", needs_key)
+    assert (code, "set the variable RG_KEY" in err) == (2, True)
+    assert snapshot() == before
