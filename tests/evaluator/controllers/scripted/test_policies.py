@@ -77,7 +77,7 @@ class Played:
         ]
 
 
-def _play(  # everything an arm can differ in
+def _play(
     program: str,
     library: Library,
     gate: GateSettings = OFF,
