@@ -12,7 +12,7 @@ from evaluator.budget.prices import FREE, ModelFacts, Price
 from evaluator.controllers import faults
 from evaluator.controllers.lenient_json import clean, dumps
 from evaluator.controllers.line import Bill, RawReply
-from evaluator.controllers.tool_calls import distinct_ids, read_arguments
+from evaluator.controllers.tool_calls import distinct_ids, read_arguments, sent_arguments
 from evaluator.core.errors import AttemptError, RefusedError, RetryableError
 from evaluator.core.messages import (
     AssistantMessage,
@@ -158,9 +158,7 @@ def _message(message: Message) -> dict[str, object]:
 
 
 def _call(call: ToolCall) -> dict[str, object]:
-    # Servers that render the conversation from a template parse the arguments and fail on broken JSON.
-    sent = call.arguments if isinstance(call.arguments, Mapping) else {"unparsed": call.arguments}
-    function = {"name": call.name, "arguments": dumps(sent).decode()}
+    function = {"name": call.name, "arguments": sent_arguments(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -3,7 +3,7 @@
 Every provider's wire module reads through here, so that a malformed call means the same everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evaluator.controllers.lenient_json import dumps, loads
 from evaluator.core.messages import Arguments
@@ -24,6 +24,14 @@ def read_arguments(given: object) -> Arguments:
     except ValueError:
         return raw
     return parsed if isinstance(parsed, dict) else raw
+
+
+def sent_arguments(arguments: Arguments) -> str:
+    """The arguments as they are replayed to a model: always the text of a JSON object.
+
+    Servers that render the conversation from a template parse them and fail on broken JSON.
+    """
+    return dumps(arguments if isinstance(arguments, Mapping) else {"unparsed": arguments}).decode()
 
 
 def distinct_ids(given: Sequence[str]) -> list[str]:

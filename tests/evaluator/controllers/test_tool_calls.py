@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.controllers.tool_calls import distinct_ids, read_arguments
+from evaluator.controllers.lenient_json import loads
+from evaluator.controllers.tool_calls import distinct_ids, read_arguments, sent_arguments
 from evaluator.core.messages import Arguments
 
 
@@ -51,11 +52,19 @@ def test_arguments_are_an_object_or_the_raw_string(given: object, arguments: Arg
     )
     | st.text()
 )
-def test_whatever_the_arguments_are_they_can_be_kept(given: object) -> None:
-    for arguments in (read_arguments(given), read_arguments(json.dumps(given))):
+def test_whatever_the_arguments_are_they_can_be_kept_and_sent_again(given: object) -> None:
+    text = json.dumps(given)
+    for arguments in (read_arguments(loads(text)), read_arguments(text)):
         assert isinstance(arguments, str | dict)
-        kept = orjson.loads(orjson.dumps(arguments))
-        assert kept == arguments
+        assert orjson.loads(orjson.dumps(arguments)) == arguments
+        sent = orjson.loads(sent_arguments(arguments))
+        assert sent == (arguments if isinstance(arguments, dict) else {"unparsed": arguments})
+
+
+def test_what_is_sent_is_always_an_object() -> None:
+    assert sent_arguments({"query": "é\ud800"}) == '{"query":"é\ufffd"}'
+    assert sent_arguments('{"query": "Lou') == '{"unparsed":"{\\"query\\": \\"Lou"}'
+    assert sent_arguments("") == '{"unparsed":""}'
 
 
 def test_an_id_is_kept_unless_it_is_empty_or_stood_before() -> None:
