@@ -195,8 +195,7 @@ class HybridSearch:
 
     async def _answer(self, asked: Waiting) -> None:
         """Send hits, or the error of searching for them, to all who asked and still wait."""
-        loop = asyncio.get_running_loop()
-        batch = loop.run_in_executor(self._thread, self.search_batch, list(asked))
+        batch = asyncio.create_task(self._in_thread(list(asked)))
         await asyncio.wait([batch])
         error = batch.exception()
         for place, (text, answers) in enumerate(asked.items()):
@@ -209,3 +208,6 @@ class HybridSearch:
                     answer.set_result(batch.result()[place])
                 else:
                     answer.set_exception(error)
+
+    async def _in_thread(self, queries: list[str]) -> list[tuple[Hit, ...]]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.search_batch, queries)

@@ -1,0 +1,37 @@
+"""A small hand-made dataset for tests of chunks, indexes and bundles."""
+
+import pytest
+
+from index_builder.records import Dataset, Passage, Question
+
+PASSAGES = (
+    Passage("Ada Lovelace", "Ada Lovelace wrote the first program for the Analytical Engine."),
+    Passage("Charles Babbage", "Charles Babbage designed the Analytical Engine in London."),
+    Passage("London", "London is the capital of England and stands on the Thames."),
+    Passage("Mercury (planet)", "Mercury is the smallest planet of the Solar System."),
+    Passage("Mercury (element)", "Mercury is a chemical element, a metal that is liquid."),
+    Passage("Hamlet", "To be, or not to be: that is the question that Hamlet asks."),
+)
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    """Three questions over six passages; one gold passage of the second stands in no corpus."""
+    questions = (
+        Question(
+            "q1", "Who designed the Analytical Engine?", ("Charles Babbage",), "bridge", 2, PASSAGES[:2]
+        ),
+        Question(
+            "q2",
+            "Which planet is smallest?",
+            ("Mercury",),
+            "comparison",
+            2,
+            (
+                Passage("Mercury (planet)", "Mercury is the  smallest planet of the Solar\nSystem."),
+                Passage("Venus", "Hot."),
+            ),
+        ),
+        Question("q3", "What does Hamlet ask?", ("To be",), "bridge", 1, None),
+    )
+    return Dataset(questions, PASSAGES, {"spaces removed": 2})

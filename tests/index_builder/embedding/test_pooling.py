@@ -1,0 +1,37 @@
+"""Means and unit rows, and what is refused as no embedding."""
+
+import numpy as np
+import pytest
+
+from index_builder.embedding.pooling import mean_pool, unit_rows
+from index_builder.errors import EmbeddingError
+
+
+def test_the_mean_is_over_tokens() -> None:
+    hidden = np.array([[[1, 2], [3, 6]]], dtype=np.float32)
+    assert mean_pool(hidden).tolist() == [[2.0, 4.0]]
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 4), (2, 4)])
+def test_a_state_without_tokens_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(EmbeddingError, match="not a vector a token"):
+        mean_pool(np.zeros(shape, dtype=np.float32))
+
+
+def test_rows_get_length_one_and_keep_their_direction() -> None:
+    # 3-4-5: (3, 4) / 5
+    unit = unit_rows(np.array([[3, 4], [0, -2]], dtype=np.float32), 2)
+    assert unit.dtype == np.float32
+    assert unit.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, -1.0]]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
+def test_a_row_without_direction_is_refused(bad: float) -> None:
+    with pytest.raises(EmbeddingError, match="1 of 2 vectors"):
+        unit_rows(np.array([[1, 1], [bad, bad]], dtype=np.float32), 2)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4,)])
+def test_a_wrong_number_of_dimensions_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(EmbeddingError, match="not of 4 columns"):
+        unit_rows(np.ones(shape, dtype=np.float32), 4)

@@ -1,0 +1,53 @@
+"""Token ids, cut by us and by nobody else."""
+
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from index_builder.embedding.tokenizer import TextTokenizer
+from index_builder.errors import InputError
+
+VOCABULARY = {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "a": 3, "b": 4, "c": 5}
+
+
+@pytest.fixture
+def tokenizer_file(tmp_path: Path) -> Path:
+    """A tokenizer.json whose own settings cut at 3 tokens and pad to 8."""
+    tokenizer = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
+    )
+    tokenizer.enable_truncation(3)
+    tokenizer.enable_padding(length=8)
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(str(path))
+    return path
+
+
+def test_the_files_own_cutting_and_padding_are_off(tokenizer_file: Path) -> None:
+    assert TextTokenizer(tokenizer_file, 100).ids("a b c a") == [0, 3, 4, 5, 3, 1]
+    assert TextTokenizer(tokenizer_file, 100).ids("") == [0, 1]
+
+
+def test_a_long_text_is_cut_and_keeps_both_special_tokens(tokenizer_file: Path) -> None:
+    tokenizer = TextTokenizer(tokenizer_file, 5)
+    assert tokenizer.ids("a b c") == [0, 3, 4, 5, 1]
+    assert tokenizer.ids("a b c a") == [0, 3, 4, 5, 1]
+
+
+def test_cut_texts_are_counted(tokenizer_file: Path) -> None:
+    assert TextTokenizer(tokenizer_file, 5).count_truncated(["a b c", "a b c a", "b " * 90, ""]) == 2
+
+
+def test_a_lone_surrogate_is_an_unknown_word(tokenizer_file: Path) -> None:
+    assert TextTokenizer(tokenizer_file, 9).ids("a \ud800") == [0, 3, 2, 1]
+    assert TextTokenizer(tokenizer_file, 3).count_truncated(["a \ud800"]) == 1
+
+
+def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text("{}")
+    for name in ("t.json", "absent.json"):
+        with pytest.raises(InputError, match="cannot be read as a tokenizer"):
+            TextTokenizer(tmp_path / name, 9)
