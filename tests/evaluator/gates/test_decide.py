@@ -29,6 +29,7 @@ def evidence(searches: int, reads: int, shown: int, *, shown_text: str = "", rea
         (1, 0, 5, True),
         (3, 0, 1, True),
         (0, 0, 0, False),  # never searched
+        (0, 0, 5, False),  # nor does anything shown without a search set it off
         (1, 0, 0, False),  # nothing was shown: there is nothing to read
         (1, 1, 5, False),
         (0, 1, 0, False),

@@ -130,7 +130,8 @@ def test_forced_by_the_gate_means_a_forced_answer_right_after_a_rejection(
 def test_retrieved_tokens_count_a_chunk_once_for_its_snippet_and_once_for_its_text() -> None:
     # Snippets of 9 characters are 3 tokens each, texts of 6 characters 2 each.
     assert retrieved_tokens(STEPS) == 3 + 3 + 2 + 2
-    assert retrieved_tokens((searched(1, A), searched(2, A))) == 3
+    other = Hit("a", 1, 0.5, "Title A", "another and longer snippet")
+    assert retrieved_tokens((searched(1, A), searched(2, A), searched(3, other))) == 3
 
 
 def test_an_injected_passage_was_not_retrieved_by_the_agent() -> None:
