@@ -1,7 +1,5 @@
 """Pictures of a report as vectors for a page, one module each, and the choice among them."""
 
-from typing import assert_never
-
 from reports.figures.decomposition import draw_decomposition
 from reports.figures.effects import draw_effects
 from reports.figures.failure_plane import draw_failure_plane
@@ -19,6 +17,4 @@ def draw(report: Report, kind: PictureKind, words: str) -> str:
         return draw_failure_plane(report.cells, list(arrows), words)
     if kind == "decomposition":
         return draw_decomposition(report.cells, words)
-    if kind == "funnel":
-        return draw_funnel(report.funnel, words)
-    assert_never(kind)
+    return draw_funnel(report.funnel, words)

@@ -1,7 +1,7 @@
 """Holm's correction against statsmodels, an example by hand, and families with gaps."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -9,6 +9,7 @@ from reports.statistics.holm import holm
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=20, deadline=None)  # the reference takes 40 ms a call
 def test_complete_families_are_corrected_as_statsmodels_does(p_values: list[float]) -> None:
     assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
 
