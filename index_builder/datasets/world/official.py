@@ -112,10 +112,9 @@ def context(layout: Layout, asked: Asked, size: int) -> list[int]:
     kinds = {"person", "film", *(world.entity(node).kind for node in asked.gold)}
     order = Scatter(world.passages, asked.text)
     others = (node for node in map(order, range(world.passages)) if world.entity(node).kind in kinds)
-    for node in itertools.chain(_near(layout, asked), others):
-        if len(chosen) == size:
-            break
-        chosen[node] = None
+    candidates = itertools.chain(_near(layout, asked), others)
+    while len(chosen) < size:
+        chosen[next(candidates)] = None
     return sorted(chosen, key=lambda node: sha256(f"{asked.text}/{node}".encode()).digest())
 
 
