@@ -44,6 +44,12 @@ CLASSES = (
 CORRECT = CLASSES.index("correct")
 ABSTAINED = CLASSES.index("abstained")
 
+FROM_LABELS = (
+    *("ind_disc", "ind_post", "ind_retr", "ind_amb", "post_partial", "post_all"),
+    *("gold_shown_any", "gold_shown_all", "gold_read_any", "gold_read_all"),
+)
+"""Columns taken over from the taxonomy's labels; what it leaves open counts as not so."""
+
 
 class Row(NamedTuple):
     """One trajectory in numbers; all but ``state`` concern scored rows and are 0 elsewhere.
@@ -132,18 +138,8 @@ def measure(
         forced=isinstance(outcome, Answered) and outcome.forced,
         exhausted=_exhausted(trajectory),
         known_gold=labels.gold_read_any is not None,
-        ind_disc=labels.ind_disc,
-        ind_post=labels.ind_post,
-        ind_retr=labels.ind_retr,
-        ind_amb=labels.ind_amb,
-        post_partial=labels.post_partial,
-        post_all=labels.post_all,
         no_snippet_rule=labels.snippet_only is None,
         no_evidence_rule=labels.low_evidence is None,
-        gold_shown_any=labels.gold_shown_any is True,
-        gold_shown_all=labels.gold_shown_all is True,
-        gold_read_any=labels.gold_read_any is True,
-        gold_read_all=labels.gold_read_all is True,
         contain_substring=verdict is not None and verdict.contain_substring,
         contain_token=verdict is not None and verdict.contain_token,
         searches=trajectory.search_count,
@@ -156,6 +152,7 @@ def measure(
         in_snippet=places.snippet,
         in_read=places.read,
         in_injected=places.injected,
+        **{name: getattr(labels, name) is True for name in FROM_LABELS},
         **_gate(trajectory, verdicts, evidence),
     )
 

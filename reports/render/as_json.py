@@ -1,5 +1,7 @@
 """A report as JSON, for programs: the field names are a contract, figures are unrounded.
 
+The object is ``reports.report.Report`` field by field: ``evidence``, ``banner``, ``run``,
+``decisive_fact``, ``to_do``, and the tables ``cells``, ``pairs`` and ``funnel`` as lists of rows.
 Undefined figures are null. Nothing here is not a number: orjson would hide one as null, so a report
 that holds any is refused.
 """
@@ -26,6 +28,7 @@ def render_json(report: Report) -> str:
 
 
 def _floats(where: str, value: object) -> Iterator[tuple[str, float]]:
+    """Every float of a tree of records, and where it stands."""
     if isinstance(value, float):
         yield where, value
     elif isinstance(value, tuple):
