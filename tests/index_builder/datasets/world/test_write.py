@@ -214,9 +214,10 @@ def test_a_large_corpus_streams_as_lines_in_flat_memory(tmp_path: Path) -> None:
     lines = corpus.read_bytes().splitlines()
     assert len(lines) == 60_000
     assert set(json.loads(lines[-1])) == {"title", "text"}
-    # Once 6,000 passages have filled the caches, 60,000, 20 MB of them, take no more: 4 MB for chance.
+    # Once 6,000 passages have filled the caches, 60,000 take no more, but for what the allocator holds
+    # back. Kept in memory, their lines alone would take 20 MB and the pages 60.
     assert corpus.stat().st_size > 20_000_000
-    assert grown * 1024 < 4_000_000
+    assert grown * 1024 < 12_000_000
 
 
 @pytest.mark.parametrize("dataset", ["hotpotqa", "musique"])
