@@ -16,7 +16,10 @@ from reports.report import Report
 
 
 def render_json(report: Report) -> str:
-    """The report object as indented JSON.
+    """The report object as indented JSON, its fields in the order of the records.
+
+    Args:
+        report: As built; filters have been applied.
 
     Raises:
         ValueError: A figure is infinite or not a number, which no part of a report may be.

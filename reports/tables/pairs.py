@@ -19,8 +19,7 @@ from reports.measures import CORRECT, State
 from reports.statistics.bootstrap import pooled_interval, seed_for
 from reports.statistics.holm import holm
 from reports.statistics.intervals import paired_score_interval
-from reports.statistics.mcnemar import exact_p, mid_p
-from reports.statistics.power import detectable
+from reports.statistics.mcnemar import detectable, exact_p, mid_p
 
 POOLED = "pooled"
 
