@@ -84,13 +84,13 @@ def here(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def readgate(capfd: pytest.CaptureFixture[str]) -> Command:
+def readgate(capsys: pytest.CaptureFixture[str]) -> Command:
     """Run a command line in this process: its exit code, standard output and standard error."""
 
     def command(*words: object) -> Said:
-        capfd.readouterr()
+        capsys.readouterr()
         code = main([str(word) for word in words])
-        out, err = capfd.readouterr()
+        out, err = capsys.readouterr()
         return code, out, err
 
     return command
@@ -98,10 +98,13 @@ def readgate(capfd: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture
 def snapshot(here: Path) -> Snapshot:
-    """Every file below the working directory with its content, bundles left out."""
+    """Every file below the working directory with its content, bundles left out.
+
+    Hidden files are left out too: a measured server process leaves its coverage data where it was begun.
+    """
 
     def now() -> dict[str, bytes]:
-        files = (path for path in here.rglob("*") if path.is_file() and not path.is_symlink())
+        files = (path for path in here.rglob("[!.]*") if path.is_file() and not path.is_symlink())
         return {str(path.relative_to(here)): path.read_bytes() for path in files}
 
     return now

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 
 Said = tuple[int, str, str]
@@ -27,7 +28,11 @@ def test_a_world_is_three_official_files_and_their_corpora(
     assert {str(path.relative_to(here / "w")) for path in (here / "w").rglob("*.json*")} == names
     for name in names:
         assert f"w/{name}: " in out
-    assert readgate(*command, "--out", "again")[0] == 0
+    code, out, _ = readgate(*command, "--out", "again", "--json")
+    assert (code, {each["source"] for each in orjson.loads(out)["sets"]}) == (
+        0,
+        {"again/hotpotqa.json", "again/2wikimultihopqa.json", "again/musique.jsonl"},
+    )
     files = snapshot()
     assert {name: files[f"w/{name}"] for name in names} == {name: files[f"again/{name}"] for name in names}
 
