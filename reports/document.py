@@ -159,14 +159,14 @@ def _failures(report: Report) -> Table:
                 *(percent(p) for p in (row.p_unknown, row.abstain_rate)),
             ),
         ),
-        f"{prose.gold_note(report.cells)} {prose.account(report.cells)}",
+        f"{prose.gold_note(report.cells)} {prose.account(report.cells)}".lstrip(),
     )
 
 
 def _behaviour(report: Report) -> Table:
     columns = ("Condition", "Reads", "Turns", "Correct.", "Tokens", "Shown any", "Shown all")
     return Table(
-        "Evidence: means per trajectory, and % of rows whose gold chunks were shown and read",
+        "Evidence: means per trajectory; % of rows with gold shown, gold read, the read rule fired",
         (*columns, "Read any", "Read all", "Fired"),
         _by_dataset(
             report.cells,
@@ -196,7 +196,7 @@ def _zero_reads(report: Report) -> Table:
                 *(percent(p) for p in (row.zero_read_no_search, row.zero_read_voluntary)),
             ),
         ),
-        prose.account(report.cells),
+        f"{prose.ZERO_READS_NOTE} {prose.account(report.cells)}",
     )
 
 

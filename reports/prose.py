@@ -37,6 +37,12 @@ CAPTIONS: dict[PictureKind, str] = {
     ),
 }
 
+ZERO_READS_NOTE = (
+    "The first reason that fits counts. Forced: a limit ended the episode. Exhausted: the gate fired at the "
+    "last final and had no correction left; an injected passage is its only one. No search: nothing was "
+    "searched. Voluntary: all others."
+)
+
 
 def pair_name(row: PairRow) -> str:
     """A pair as it heads its rows."""
