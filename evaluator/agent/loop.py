@@ -58,7 +58,7 @@ from evaluator.core.trajectory import (
 from evaluator.evidence.decline import is_decline
 from evaluator.gates.decide import decide, fire
 from evaluator.gates.evidence import bytes4, evidence_before, final_evidence, retrieved_tokens
-from evaluator.gates.spec import CORRECTIVE, INJECTED_PREFIX, NEUTRAL
+from evaluator.gates.spec import CORRECTIVE, NEUTRAL, injected_passage, neutral_with
 from index_builder.records import Chunk, IndexedQuestion
 
 REPLY_TOKENS = 16_384
@@ -284,11 +284,11 @@ class _Agent:
         chunk = yield from self._chunk(top.chunk_id)
         if chunk is None:
             raise RetrievalError(f"chunk {top.chunk_id!r} stood in search results and cannot be read")
-        passage = f"{INJECTED_PREFIX}\n{render_chunk(chunk)}"
+        passage = injected_passage(render_chunk(chunk))
         as_tool = self.gate.inject == "tool" and final.call_id is not None
         self.steps.append(Injected(self.turns, chunk.chunk_id, "tool" if as_tool else "user", passage))
         if as_tool or final.call_id is None:
-            self._answer(final.call_id, "final", f"{NEUTRAL}\n\n{passage}")
+            self._answer(final.call_id, "final", neutral_with(passage))
         else:
             self._answer(final.call_id, "final", NEUTRAL)
             self.afterwards.append(UserMessage(passage))

@@ -32,6 +32,16 @@ PRODUCTION = GateSettings(mode="enforce", rules=("read",), max_corrections=2, wh
 """For agents that serve people: at most two corrections, then no answer rather than an unread one."""
 
 
+def injected_passage(chunk: str) -> str:
+    """The passage as the model is shown it; ``chunk`` is rendered as a read renders it."""
+    return f"{INJECTED_PREFIX}\n{chunk}"
+
+
+def neutral_with(passage: str) -> str:
+    """The neutral reply and the passage in one message."""
+    return f"{NEUTRAL}\n\n{passage}"
+
+
 def gate_wording_sha256() -> str:
     """The content hash of all that a gate can say."""
     return content_hash(dict(GATE_WORDING))
