@@ -42,5 +42,5 @@ fix:
     {{ bin }}/ruff format .
 
 # Measure speed as ratios within one run; prints a table and writes bench.json.
-bench:
-    {{ bin }}/python -m pytest tests/bench --benchmark
+bench bundle="bundles/two_wiki":
+    {{ bin }}/python -m tests.bench.run {{ bundle }}

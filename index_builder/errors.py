@@ -21,10 +21,15 @@ class InputError(ReadGateError):
 
 
 class DatasetError(InputError):
-    """A dataset or corpus file that is not what it should be."""
+    """A dataset or corpus file that is not what it should be.
+
+    Attributes:
+        path: The file.
+        where: The line or record, such as ``line 7`` or ``record 3``.
+        expected: What should stand there.
+    """
 
     def __init__(self, path: Path, where: str, expected: str) -> None:
-        """State the file, the line or record, and what was expected there."""
         super().__init__(f"{path}, {where}: expected {expected}")
         self.path = path
         self.where = where
