@@ -183,6 +183,8 @@ def test_scrambled_passages_leave_at_most_one_answer_in_twenty_right(
     arms = play(small, tmp_path, ("hasty", "hasty+gate", "diligent"), dataset=dataset, rewrite=scrambled)
     for arm in arms.values():
         assert arm.accuracy <= 0.05
+        # Not even a lucky yes or no: nothing that was shown states a fact.
+        assert {answer_of(trajectory) for trajectory in arm.trajectories.values()} == {"unknown"}
 
 
 def test_changing_one_fact_in_one_passage_changes_the_answer(small: World, tmp_path: Path) -> None:
