@@ -52,7 +52,7 @@ FROM_LABELS = (
 
 
 class Row(NamedTuple):
-    """One trajectory in numbers; all but ``state`` concern scored rows and are 0 elsewhere.
+    """One trajectory in numbers; all but ``state`` and the codes concern scored rows only.
 
     ``dataset``, ``condition`` and ``question`` are codes that the frame gives out; ``kind`` is a position
     in ``CLASSES``. ``exhausted``: the gate fired at the last ``final`` and let it pass, or ended the
@@ -65,7 +65,7 @@ class Row(NamedTuple):
     dataset: int = -1
     condition: int = -1
     question: int = -1
-    kind: int = 0
+    kind: int = -1
     declined: bool = False
     forced: bool = False
     exhausted: bool = False

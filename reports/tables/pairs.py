@@ -169,7 +169,7 @@ def _corrected(frame: Frame, rows: Sequence[PairRow]) -> list[PairRow]:
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """One condition on one dataset, indexed by the questions of that dataset."""
+    """One condition on one dataset, indexed by the questions of that dataset; masks hold where scored."""
 
     state: npt.NDArray[np.int32]
     correct: Mask
@@ -217,7 +217,7 @@ def _arm(frame: Frame, cell: Cell) -> _Arm:
 
     def spread(values: Mask) -> Mask:
         mask = np.zeros(n_questions, dtype=np.bool_)
-        mask[rows["question"]] = values & (rows["state"] == State.SCORED)
+        mask[rows["question"]] = values
         return mask
 
     return _Arm(

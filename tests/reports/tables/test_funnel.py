@@ -57,13 +57,14 @@ def test_each_stage_counts_the_fired_rows_that_meet_it(tmp_path: Path) -> None:
         _gated(3, "correct", None, AWAY, ruled(3)),
         _gated(4, "correct", None, was_read(1, "g"), ruled(2)),
         _gated(5, None, None, AWAY, ruled(3)),
+        _gated(6, "incorrect", None, AWAY, ruled(3)),
     ]
     (row,) = _funnel(tmp_path / "run", rows)
-    assert (row.n_expected, row.n_scored, row.n_unjudged, row.n_missing) == (7, 5, 1, 1)
-    assert (row.fired, row.complied, row.read_gold) == (4, 2, 1)
+    assert (row.n_expected, row.n_scored, row.n_unjudged, row.n_missing) == (8, 6, 1, 1)
+    assert (row.fired, row.complied, row.read_gold) == (5, 2, 1)
     # The third kept its answer: "the brost" is "Brost".
-    assert row.changed == 3
-    assert (row.gained, row.lost, row.n_rejected_unjudged) == (1, 1, 1)
+    assert row.changed == 4
+    assert (row.gained, row.lost, row.n_rejected_unjudged) == (1, 1, 2)
 
 
 def test_a_read_that_the_last_answer_was_written_without_is_no_compliance(tmp_path: Path) -> None:

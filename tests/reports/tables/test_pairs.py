@@ -31,7 +31,8 @@ from tests.reports.tiny_runs import (
 
 Arms = Mapping[str, str]
 """For each condition, one letter a question: 1 correct, 0 wrong, u unjudged, f failed, - missing.
-A capital (C correct, W wrong) has read something; the others searched and read nothing."""
+A capital (C correct, W wrong) has read something, n (wrong) has not even searched; the others
+searched and read nothing."""
 
 Steps = Mapping[str, Sequence[Step]]
 """Of every trajectory of a condition."""
@@ -62,10 +63,11 @@ def _rows(
                     dataset=dataset,
                     outcome=Failed("model", "x") if letter == "f" else None,
                     reads=int(letter in "CW"),
+                    searches=int(letter != "n"),
                     steps=(steps or {}).get(condition, ()),
                 )
                 trajectories += [] if letter == "-" else [row]
-                if letter in "10CW":
+                if letter in "10CWn":
                     verdicts.append(verdict_of(row, "correct" if letter in "1C" else "incorrect"))
     random.Random(1).shuffle(trajectories)
     run = write_run(
@@ -139,11 +141,11 @@ def test_holm_covers_the_dataset_rows_of_all_pairs_of_a_family(tmp_path: Path) -
 
 
 def test_a_selected_row_holds_the_questions_its_condition_searched_and_left_unread(tmp_path: Path) -> None:
-    arms = {"a": {"none": "01WCu", "rerun": "01101", "gate": "11111"}}
+    arms = {"a": {"none": "01WCun", "rerun": "011010", "gate": "111111"}}
     pair = {"baseline": "rerun", "treatment": "gate", "family": "control", "select_on": "none"}
     row = _rows(tmp_path / "r", arms, [pair])[0]
-    # q0 and q1 are unread; q2 and q3 were read; q4 is unjudged in the selecting arm.
-    assert (row.n, row.n_not_selected, row.n_unjudged, row.n_expected) == (2, 2, 1, 5)
+    # q0 and q1 are unread; q2 and q3 were read; q4 is unjudged in the selecting arm; q5 did not search.
+    assert (row.n, row.n_not_selected, row.n_unjudged, row.n_expected) == (2, 3, 1, 6)
     assert (row.gained, row.lost, row.self_selected) == (1, 0, False)
     assert row.mcnemar_p == 1.0
     assert (row.mcnemar_p_holm, row.family_size) == (None, None)
