@@ -6,7 +6,7 @@ nothing that looks like a bundle, and the next one goes on with the vectors it h
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from index_builder.chunking import chunk_passages, gold_chunk_ids, indexed_text,
 from index_builder.datasets import LOADERS
 from index_builder.datasets.corpus import distinct, passage_key, read_corpus
 from index_builder.embedding.embedder import Embedder, open_embedder
-from index_builder.errors import BundleError, InputError
+from index_builder.errors import BundleError, DatasetError, InputError
 from index_builder.lexical import ANALYSER, LexicalIndex, write_lexical
 from index_builder.manifest import CHUNKS, QUESTIONS, Manifest, UnmatchedGold
 from index_builder.records import Chunk, Dataset, IndexedQuestion, Passage
@@ -100,6 +100,8 @@ def build_bundle(
     packed_tokens(chunking)
     if dataset_kind not in LOADERS:
         raise InputError(f"dataset is {dataset_kind!r}; known: {', '.join(sorted(LOADERS))}")
+    if corpus is not None and not corpus.is_file():
+        raise DatasetError(corpus, "file", "a corpus file that exists")
     _refuse_what_is_no_bundle(out)
     dataset = LOADERS[dataset_kind](source)
     passages = distinct(dataset.passages if corpus is None else read_corpus(corpus))
@@ -116,7 +118,28 @@ class Recipe:
     chunking: str
     seed: int
     embedder: Embedder | None
-    sources: dict[str, manifests.FileFacts]
+    sources: Mapping[str, manifests.FileFacts]
+
+    @property
+    def embedder_name(self) -> str:
+        """The embedder's name, or ``none``."""
+        return self.embedder.name if self.embedder else NO_EMBEDDER
+
+    @property
+    def embedder_files(self) -> dict[str, str]:
+        """Name and sha256 of the files that decide the vectors."""
+        return dict(self.embedder.files) if self.embedder else {}
+
+    def identity(self, folder: Path) -> str:
+        """The hash of the bundle whose chunks and questions stand in the folder."""
+        return manifests.bundle_hash(
+            folder,
+            dataset=self.dataset,
+            chunking=self.chunking,
+            analyser=ANALYSER,
+            embedder=self.embedder_name,
+            embedder_files=self.embedder_files,
+        )
 
 
 def write_bundle(
@@ -125,33 +148,23 @@ def write_bundle(
     """Build a bundle from records; passages are distinct. Errors as ``build_bundle``."""
     _refuse_what_is_no_bundle(out)
     building = out.parent / f".{out.name}.building"
-    building.mkdir(parents=True, exist_ok=True)
-    embedder = recipe.embedder
     questions, unmatched = _write_texts(building, dataset, passages, recipe, progress)
-    name, files = (embedder.name, embedder.files) if embedder else (NO_EMBEDDER, {})
-    identity = manifests.bundle_hash(
-        building,
-        dataset=recipe.dataset,
-        chunking=recipe.chunking,
-        analyser=ANALYSER,
-        embedder=name,
-        embedder_files=files,
-    )
+    identity = recipe.identity(building)
     if (out / manifests.FILE_NAME).exists():
         shutil.rmtree(building)
         return BundleSummary(out, _same_bundle(out, identity), already_there=True, resumed_vectors=0)
     store = ChunkStore(building / CHUNKS)
     _write_lexical(building, store, progress)
-    truncated, resumed = _write_vectors(building, store, embedder, identity, progress)
+    truncated, resumed = _write_vectors(building, store, recipe.embedder, identity, progress)
     manifest = Manifest(
         format=manifests.FORMAT,
         dataset=recipe.dataset,
         chunking=recipe.chunking,
         seed=recipe.seed,
         analyser=ANALYSER,
-        embedder=name,
-        embedder_files=dict(files),
-        dimensions=embedder.dimensions if embedder else 0,
+        embedder=recipe.embedder_name,
+        embedder_files=recipe.embedder_files,
+        dimensions=recipe.embedder.dimensions if recipe.embedder else 0,
         n_chunks=len(store),
         n_questions=len(questions),
         n_known_gold=sum(bool(question.gold_chunks) for question in questions),
@@ -223,17 +236,14 @@ def _write_texts(
     building: Path, dataset: Dataset, passages: Iterable[Passage], recipe: Recipe, progress: Progress
 ) -> tuple[list[IndexedQuestion], tuple[UnmatchedGold, ...]]:
     """Write chunks and questions; returns the questions and the gold that stands in no chunk."""
-    index: dict[bytes, str] = {}
-
-    def indexed() -> Iterator[Chunk]:
-        for chunk, held in chunk_passages(passages, recipe.chunking, recipe.seed):
-            index.update((passage_key(passage), chunk.chunk_id) for passage in held)
-            yield chunk
-
-    count = write_chunks(building / CHUNKS, indexed())
-    if not count:
-        raise InputError("there is no passage to make a bundle of")
-    progress("chunks", count, count)
+    goes_on = building.exists()
+    building.mkdir(parents=True, exist_ok=True)
+    try:
+        index = _write_chunks(building / CHUNKS, passages, recipe, progress)
+    except InputError:
+        if not goes_on:
+            shutil.rmtree(building)
+        raise
     questions = [
         IndexedQuestion(
             question_id=question.question_id,
@@ -253,6 +263,24 @@ def _write_texts(
         for passage in missing_gold(question, index)
     )
     return questions, unmatched
+
+
+def _write_chunks(
+    path: Path, passages: Iterable[Passage], recipe: Recipe, progress: Progress
+) -> dict[bytes, str]:
+    """Write chunks; returns the id of the chunk that holds each passage, by passage key."""
+    index: dict[bytes, str] = {}
+
+    def indexed() -> Iterator[Chunk]:
+        for chunk, held in chunk_passages(passages, recipe.chunking, recipe.seed):
+            index.update((passage_key(passage), chunk.chunk_id) for passage in held)
+            yield chunk
+
+    count = write_chunks(path, indexed())
+    if not count:
+        raise InputError("there is no passage to make a bundle of")
+    progress("chunks", count, count)
+    return index
 
 
 def _write_lexical(building: Path, store: ChunkStore, progress: Progress) -> None:

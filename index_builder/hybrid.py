@@ -7,8 +7,9 @@ a thread, so that the loop never waits for a model or an index. A query's hits a
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
@@ -21,6 +22,7 @@ from index_builder.fusion import NO_DOCUMENT, fuse
 from index_builder.query_text import query_text
 from index_builder.records import Chunk, Hit
 from index_builder.snippets import make_snippeter
+from index_builder.vectors import ExactVectors
 
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 Ids = npt.NDArray[np.int64]
@@ -81,13 +83,17 @@ class HybridSearch:
             raise InputError(f"retriever is {retriever!r}; known: {', '.join(get_args(Retriever))}")
         if not 1 <= k <= depth:
             raise InputError(f"k is {k} and depth is {depth}; k must be at least 1 and at most depth")
-        if retriever != "bm25" and bundle.vectors is None:
-            raise InputError(
-                f'{bundle.path} was built with the embedder "none" and holds no vectors: '
-                f'it can be searched with the retriever "bm25", not "{retriever}"'
-            )
         self._bundle = bundle
-        self._retriever = retriever
+        self._rankers: list[Callable[[Sequence[str]], Ranking]] = []
+        if retriever != "dense":
+            self._rankers.append(self._lexical)
+        if retriever != "bm25":
+            if bundle.vectors is None:
+                raise InputError(
+                    f'{bundle.path} was built with the embedder "none" and holds no vectors: '
+                    f'it can be searched with the retriever "bm25", not "{retriever}"'
+                )
+            self._rankers.append(partial(self._dense, bundle.vectors))
         self._k = k
         self._depth = depth
         self._snippet = make_snippeter(snippet)
@@ -132,12 +138,8 @@ class HybridSearch:
     def rank_batch(self, queries: Sequence[str]) -> tuple[Ids, npt.NDArray[np.float64]]:
         """Chunk ordinals and scores [queries, k], best first, -1 where there are no more."""
         texts = [query_text(query) for query in queries]
-        rankings: list[Ranking] = []
-        if self._retriever != "dense":
-            rankings.append(self._lexical(texts))
-        if self._retriever != "bm25":
-            rankings.append(self._dense(texts))
-        if self._retriever == "hybrid":
+        rankings = [rank(texts) for rank in self._rankers]
+        if len(rankings) > 1:
             return fuse([ids for ids, _ in rankings], k=RRF_K, depth=self._k)
         ids, scores = rankings[0]
         return ids[:, : self._k], scores[:, : self._k].astype(np.float64)
@@ -151,10 +153,7 @@ class HybridSearch:
             scores[row, : len(found)] = found_scores
         return ids, scores
 
-    def _dense(self, texts: Sequence[str]) -> Ranking:
-        vectors = self._bundle.vectors
-        if vectors is None:
-            raise InputError(f"{self._bundle.path} holds no vectors")
+    def _dense(self, vectors: ExactVectors, texts: Sequence[str]) -> Ranking:
         return vectors.search_batch(self._embedded(texts), self._depth)
 
     def _embedded(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -6,6 +6,9 @@ product is the cosine. Up to some 50,000 vectors this is faster than any approxi
 A matrix product rounds differently with the number of queries in it. It therefore only picks candidates,
 with a margin for its error; their order comes from products taken row by row in double precision. So a
 query's result does not depend on which queries happen to be searched beside it, and equal vectors tie.
+
+The product is taken in pieces so small that BLAS does each in the calling thread. Searching runs beside
+an event loop and other processes, where threads that wait for each other cost ten times the product.
 """
 
 import io
@@ -21,8 +24,8 @@ from index_builder.errors import BundleError
 Ids = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
-QUERIES_AT_ONCE = 64
-CELLS_AT_ONCE = 16_000_000  # of the score matrix: 64 MB
+QUERIES_AT_ONCE = 32
+ONE_THREAD = 2**18  # multiplications up to which OpenBLAS starts no threads
 ROWS_AT_ONCE = 512
 LENGTH_ERROR = 1e-3
 PRODUCT_ERROR = 1e-4  # above what a float32 product of unit rows of 1,024 dimensions can be off
@@ -57,24 +60,31 @@ class ExactVectors:
         Returns:
             Ids and scores, both [q, min(depth, vectors)].
         """
-        at_once = max(1, min(QUERIES_AT_ONCE, CELLS_AT_ONCE // len(self._vectors)))
-        parts = [
-            self._search(queries[start : start + at_once], depth)
-            for start in range(0, max(1, len(queries)), at_once)
-        ]
-        return np.concatenate([ids for ids, _ in parts]), np.concatenate([scores for _, scores in parts])
+        depth = min(depth, len(self._vectors))
+        ids = np.empty((len(queries), depth), dtype=np.int64)
+        scores = np.empty((len(queries), depth), dtype=np.float32)
+        for start in range(0, len(queries), QUERIES_AT_ONCE):
+            part = queries[start : start + QUERIES_AT_ONCE]
+            for at, rough in enumerate(self._rough_scores(part), start):
+                ids[at], scores[at] = self._best(queries[at], rough, depth)
+        return ids, scores
 
-    def _search(self, queries: Vectors, depth: int) -> tuple[Ids, Vectors]:
-        rough = queries @ self._vectors.T
-        depth = min(depth, rough.shape[1])
-        lowest = -np.partition(-rough, depth - 1, axis=1)[:, depth - 1 : depth]
-        query, row = np.nonzero(rough >= lowest - PRODUCT_ERROR)
-        products = self._vectors[row].astype(np.float64) * queries[query]
-        scores = products.sum(axis=1)
-        order = np.lexsort((row, -scores, query))
-        starts = np.searchsorted(query, np.arange(len(queries)))
-        best = order[starts[:, None] + np.arange(depth)]
-        return row[best].astype(np.int64), scores[best].astype(np.float32)
+    def _rough_scores(self, queries: Vectors) -> Vectors:
+        rows, dimensions = self._vectors.shape
+        rough = np.empty((len(queries), rows), dtype=np.float32)
+        step = max(1, ONE_THREAD // (len(queries) * dimensions))
+        for start in range(0, rows, step):
+            stop = start + step
+            np.matmul(queries, self._vectors[start:stop].T, out=rough[:, start:stop])
+        return rough
+
+    def _best(self, query: Vectors, rough: Vectors, depth: int) -> tuple[Ids, npt.NDArray[np.float64]]:
+        """The best of those that are among the best as far as a rough score can tell."""
+        lowest = np.partition(rough, len(rough) - depth)[len(rough) - depth]
+        rows = np.flatnonzero(rough >= lowest - PRODUCT_ERROR)
+        scores = np.vecdot(self._vectors[rows].astype(np.float64), query.astype(np.float64))
+        order = np.lexsort((rows, -scores))[:depth]
+        return rows[order], scores[order]
 
 
 def fill_vectors(

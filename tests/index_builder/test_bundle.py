@@ -23,6 +23,7 @@ from index_builder.bundle import (
 from index_builder.embedding.embedder import Embedder
 from index_builder.embedding.hashed_words import HashedWords
 from index_builder.errors import BundleError, DatasetError, InputError
+from index_builder.manifest import write_manifest
 from index_builder.records import Dataset, Passage
 from index_builder.vectors import ROWS_AT_ONCE
 
@@ -200,6 +201,7 @@ import sys, time
 from pathlib import Path
 from index_builder.bundle import Recipe, write_bundle
 from index_builder.embedding.hashed_words import HashedWords
+from index_builder.manifest import write_manifest
 from index_builder.records import Dataset, Passage
 
 def told(stage, done, total):
@@ -276,6 +278,29 @@ def test_vectors_of_another_model_than_is_installed_are_not_searched(
 def test_a_corpus_without_passages_is_refused(tmp_path: Path, dataset: Dataset) -> None:
     with pytest.raises(InputError, match="no passage"):
         build(dataclasses.replace(dataset, passages=()), tmp_path / "b", embedder=None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistake_does_not_lose_the_vectors_of_a_stopped_build(tmp_path: Path, dataset: Dataset) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        build(large(dataset), tmp_path / "b", embedder=Stopping(ROWS_AT_ONCE))
+    with pytest.raises(InputError, match="no passage"):
+        build(dataclasses.replace(dataset, passages=()), tmp_path / "b", embedder=HashedWords())
+    assert build(large(dataset), tmp_path / "b", embedder=HashedWords()).resumed_vectors == ROWS_AT_ONCE
+
+
+def test_a_bundle_of_another_analyser_is_not_searched(tmp_path: Path, dataset: Dataset) -> None:
+    manifest = build(dataset, tmp_path / "b", embedder=None).manifest
+    write_manifest(tmp_path / "b", dataclasses.replace(manifest, analyser="german"))
+    with pytest.raises(BundleError, match="'german'"):
+        open_bundle(tmp_path / "b", verify_hashes=True)
+
+
+def test_a_missing_corpus_leaves_nothing_behind(tmp_path: Path) -> None:
+    source, corpus = tmp_path / "absent.json", tmp_path / "nowhere.json"
+    with pytest.raises(DatasetError, match=r"nowhere\.json"):
+        build_bundle("hotpotqa", source, corpus, "passage", None, tmp_path / "b", 0, silent)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
