@@ -31,7 +31,8 @@ def test_no_cut_leaves_a_mark_without_its_letter(text: str, budget: int) -> None
     if rest and len(shown) > 1:
         assert not unicodedata.category(rest[0]).startswith("M")
         assert rest[0] not in "\u200d🏽ᅡᆨ"
-        assert not shown[:-1].endswith("\u200d")
+        # A joiner joins nothing to a space.
+        assert rest[0].isspace() or not shown[:-1].endswith("\u200d")
 
 
 def test_the_cut_falls_between_two_words() -> None:
