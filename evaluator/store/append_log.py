@@ -39,14 +39,11 @@ class AppendLog:
         except OSError as error:
             raise _cannot_write(path, error) from error
         try:
-            _lock(self._file, path)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._size = _repair_tail(self._file)
         except OSError as error:
             os.close(self._file)
             raise _cannot_write(path, error) from error
-        except RunFolderError:
-            os.close(self._file)
-            raise
         self._unsynced = 0
         self._closed = False
         self._failure: OSError | None = None
@@ -134,14 +131,6 @@ def read_lines(paths: Sequence[Path]) -> Iterator[bytes]:
             raise RunFolderError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _lock(file: int, path: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        msg = f"{path} is being written by another process; wait for it to end, or give another --out"
-        raise RunFolderError(msg) from error
-
-
 def _repair_tail(file: int) -> int:
     """Complete or cut a last line that has no newline; return the size of the file."""
     size = os.fstat(file).st_size
@@ -174,6 +163,10 @@ def _write_all(file: int, line: bytes) -> None:
 
 
 def _cannot_write(path: Path, error: OSError) -> RunFolderError:
+    if isinstance(error, BlockingIOError):
+        return RunFolderError(
+            f"{path} is being written by another process; wait for it, or give another --out"
+        )
     return RunFolderError(f"cannot write {path}: {error.strerror}; mend that and give the same command again")
 
 

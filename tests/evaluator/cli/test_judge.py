@@ -1,5 +1,6 @@
 """``readgate judge``: verdicts over real HTTP, resumed, refused, left unjudged."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.store.run_folder import RunFolder
+from judges.stage import JudgingSummary, judge_run
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
@@ -52,6 +54,19 @@ def test_judging_again_asks_nothing(run: Path, readgate: Command) -> None:
     code, out, _ = readgate("judge", run)
     assert (code, out.split(",")[0]) == (0, "0 verdicts given")
     assert {name: (run / name).read_bytes() for name in before} == before
+
+
+def test_interrupted_judging_says_how_to_go_on(
+    run: Path, readgate: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(*arguments: object, stop: asyncio.Event, **named: object) -> JudgingSummary:
+        stop.set()
+        return await judge_run(*arguments, stop=stop, **named)  # type: ignore[arg-type] # passed on
+
+    monkeypatch.setattr("evaluator.cli.judge.judge_run", interrupted)
+    code, out, err = readgate("judge", run)
+    assert (code, out.split(",")[0]) == (130, "0 verdicts given")
+    assert err == f"interrupted; to go on: readgate judge {run}\n"
 
 
 def test_a_torn_verdict_is_cut_and_owed_again(run: Path, readgate: Command) -> None:

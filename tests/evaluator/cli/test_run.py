@@ -1,7 +1,10 @@
 """``readgate run``: whole runs over real HTTP, and everything that must stop one before it begins."""
 
+import itertools
 import re
+import shlex
 import shutil
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +12,13 @@ from pathlib import Path
 import orjson
 import pytest
 
+from evaluator.budget.ledger import Ledger
 from evaluator.cli.run import with_overrides
+from evaluator.controllers.scripted.server import ScriptedServer
 from evaluator.core.errors import SettingsError
 from evaluator.core.settings import parse_experiment
+from evaluator.core.trajectory import Trajectory
+from evaluator.run.episode import run_episode
 from evaluator.store.run_folder import RunFolder
 
 Said = tuple[int, str, str]
@@ -102,6 +109,49 @@ def test_a_given_address_is_the_port_the_scripted_server_is_put_on(here: Path, r
         port = free.getsockname()[1]
     changed(here, SCRIPTED, f'{SCRIPTED}\nbase_url = "http://127.0.0.1:{port}/v1"')
     assert readgate("run", "small.toml", "--limit", 1)[0] == 0
+
+
+def test_a_cap_stops_the_run_before_it_is_passed_and_a_higher_one_goes_on(
+    here: Path, readgate: Command
+) -> None:
+    with ScriptedServer() as server:
+        priced = (
+            f'provider = "openai_chat"\nmodel = "hasty"\nbase_url = "{server.base_url}"\nsend_seed = true'
+        )
+        changed(here, SCRIPTED, priced)
+        changed(here, "[rate]", "[prices.hasty]\ninput = 1000\noutput = 10\n[rate]")
+        # A call of some 600 tokens costs about 0.6 USD and reserves less than 5.
+        code, _, err = readgate("run", "small.toml", "--budget-usd", 12)
+        assert (code, "the budget of 12 USD cannot hold the next call" in err) == (3, True)
+        run = RunFolder.open(here / "runs/small")
+        ledger = Ledger(None)
+        ledger.replay(run.calls())
+        assert 0 < ledger.committed <= 12
+        assert ledger.reserved == 0
+        assert len(list(run.trajectories())) < 80
+        code, out, _ = readgate("run", "small.toml", "--budget-usd", 10_000)
+        assert (code, out.split(",")[0]) == (0, "80 of 80 trajectories done")
+
+
+def test_an_interrupted_run_says_the_command_that_goes_on(
+    here: Path, readgate: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = itertools.count(1)
+
+    async def interrupted_at_the_third(*arguments: object) -> Trajectory:
+        if next(begun) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return await run_episode(*arguments)  # type: ignore[arg-type] # passed on as they came
+
+    monkeypatch.setattr("evaluator.cli.run.run_episode", interrupted_at_the_third)
+    code, _, err = readgate("run", "small.toml", "--concurrency", 2, "--limit", 9, "--out", "my run")
+    assert code == 130
+    command = "readgate run small.toml --out 'my run' --limit 9 --concurrency 2"
+    assert err.endswith(f"interrupted; to go on: {command}\n")
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    code, out, _ = readgate(*shlex.split(command)[1:])
+    assert (code, out.split(",")[0]) == (0, "36 of 36 trajectories done")
 
 
 BAD_EXPERIMENTS = {

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import orjson
 import pytest
 
-from evaluator.cli.session import stop_on_signals
+from evaluator.cli.session import session, stop_on_signals
+from evaluator.core.errors import CapReachedError
 from evaluator.core.trajectory import Asked, Trajectory
 from evaluator.store.run_folder import RunFolder
 
@@ -140,6 +142,23 @@ def test_two_runs_cannot_write_one_folder(here: Path, readgate: Command) -> None
     assert (code, "is being written by another process" in err) == (2, True)
     assert readgate("judge", out)[0] == 2
     kill(process)
+
+
+def test_a_cap_reached_while_stopping_is_an_interruption(here: Path, readgate: Command) -> None:
+    assert readgate("run", "small.toml", "--limit", 1)[0] == 0
+    folder = RunFolder.open(here / "runs" / "small")
+
+    async def go(*, stopping: bool) -> None:
+        with folder.log("calls") as calls:
+            async with session(folder, {}, calls, label="x", total=1, trouble="y") as opened:
+                if stopping:
+                    opened.stop.set()
+                raise CapReachedError("the cap")
+
+    with pytest.raises(click.Abort):
+        asyncio.run(go(stopping=True))
+    with pytest.raises(CapReachedError):
+        asyncio.run(go(stopping=False))
 
 
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
