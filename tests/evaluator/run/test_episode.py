@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -98,6 +99,16 @@ def test_every_call_is_tagged_with_its_cell_trajectory_and_turn_and_bears_the_se
     tags = [tag for _, tag in model.asked]
     assert tags == [CallTag("agent", Cell("d", "c"), "t1", judge="", turn=turn) for turn in (1, 2, 3)]
     assert {request.seed for request, _ in model.asked} == {12}
+
+
+def test_the_room_kept_for_a_reply_is_the_controller_s() -> None:
+    nearly_full = replace(calls(("read", {"chunk_id": "c1"})), usage=Usage(input_tokens=127_000))
+    # 127,000 and the chunk leave less than 1,000 of 128,000: room for 100 tokens, not for 2,000.
+    assert run(FakeModel([nearly_full, calls(("final", {"answer": "Oslo"}))])).outcome == Answered("Oslo")
+    greedy = replace(plan(), reply_tokens=2_000)
+    model = FakeModel([nearly_full, Reply("Oslo")])
+    forced = asyncio.run(run_episode(greedy, model, Library(), InstantClock(), entities))
+    assert forced.outcome == Answered("Oslo", forced=True)
 
 
 def test_what_was_used_is_added_up() -> None:

@@ -100,6 +100,9 @@ def test_a_plan_bears_what_its_condition_says() -> None:
     assert (plans["plain"].retriever, plans["gated"].retriever) == ("hybrid", "bm25")
     assert (plans["plain"].gate.mode, plans["gated"].gate.mode) == ("off", "enforce")
     assert (plans["plain"].repeat, plans["rerun"].repeat) == (1, 2)
+    assert plans["plain"].reply_tokens == 16_384
+    shorter = grid(('model = "hasty"', 'model = "hasty"\nmax_output_tokens = 512'))
+    assert {plan.reply_tokens for plan in shorter.plans} == {512}
 
 
 def test_the_id_is_the_start_of_the_sha256_of_key_sorted_json() -> None:
