@@ -70,7 +70,7 @@ def _write_table(console: Console, table: Table) -> None:
 
 
 def _grid(table: Table, widths: list[int], *, header: bool) -> RichTable:
-    drawn = RichTable(box=box.SIMPLE_HEAD if header else None, show_header=header, padding=0, pad_edge=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_header=header, padding=0, pad_edge=False)
     drawn.show_edge = False
     for position, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
         drawn.add_column(

@@ -36,6 +36,16 @@ def test_figures_of_a_row_stand_together(report: Report) -> None:
     assert row.split()[:5] == ["alpha", "10", "40.0", "70.0", "+30.0"]
 
 
+def test_figures_end_where_the_heads_of_their_columns_end(report: Report) -> None:
+    lines = render_terminal(report).splitlines()
+    rule = re.compile("─+")
+    heads = [number - 1 for number, line in enumerate(lines) if rule.fullmatch(line)]
+    assert len(heads) == 7
+    for head in heads:
+        row = next(line for line in lines[head + 2 :] if line.startswith("  "))
+        assert cell_len(row) == cell_len(lines[head])
+
+
 def test_nothing_is_nan_and_without_colour_nothing_is_coloured(report: Report, tmp_path: Path) -> None:
     for text in (render_terminal(report), render_terminal(sample_report(tmp_path, judged=False))):
         assert not re.search(r"\bnan\b", text.lower())
