@@ -99,7 +99,7 @@ def _effects(report: Report) -> list[Block]:
     columns = ("Dataset", "n", "Base %", "Treat %", "Δ pts", "95 % CI", "Gained", "Lost", "p", "p Holm")
     groups = tuple(
         Group(name, tuple(_effect(row) for row in rows))
-        for name, rows in _grouped(report.pairs, prose.pair_name)
+        for name, rows in _grouped(report.pairs, prose.pair_heading)
     )
     note = prose.effects_note(report)
     return [
@@ -116,7 +116,7 @@ def _effect(row: PairRow) -> tuple[str, ...]:
         percent(row.acc_baseline),
         percent(row.acc_treatment),
         points(row.delta),
-        interval(row.ci_low, row.ci_high),
+        interval(row.ci_low, row.ci_high) + (prose.UNRESAMPLED_MARK if prose.is_unresampled(row) else ""),
         count(row.gained),
         count(row.lost),
         p_value(row.mcnemar_p),
@@ -128,7 +128,7 @@ def _outcomes(report: Report) -> Table:
     columns = ("Condition", "Expected", "Scored", "Failed", "Unjudged", "Missing", "Acc %", "Contain %")
     return Table(
         "Outcomes",
-        (*columns, "Abstain %", "Decline %"),
+        (*columns, "w/o y/n", "Abstain %", "Decline %"),
         _by_dataset(
             report.cells,
             lambda row: (
@@ -137,11 +137,12 @@ def _outcomes(report: Report) -> Table:
                 count(row.n_missing),
                 percent(row.llm_acc),
                 percent(row.contain_acc),
+                percent(row.contain_acc_without_yes_no),
                 percent(row.abstain_rate),
                 percent(row.declined_rate),
             ),
         ),
-        prose.account(report.cells),
+        f"{prose.CONTAIN_NOTE} {prose.account(report.cells)}",
     )
 
 
@@ -159,7 +160,15 @@ def _failures(report: Report) -> Table:
                 *(percent(p) for p in (row.p_unknown, row.abstain_rate)),
             ),
         ),
-        f"{prose.gold_note(report.cells)} {prose.account(report.cells)}".lstrip(),
+        " ".join(
+            note
+            for note in (
+                prose.gold_note(report.cells),
+                prose.null_note(report.cells),
+                prose.account(report.cells),
+            )
+            if note
+        ),
     )
 
 

@@ -13,7 +13,8 @@ from evaluator.core.ports import EntityExtractor
 from evaluator.core.trajectory import Injected, Ruled, Trajectory, WasRead
 from evaluator.evidence.decline import is_decline
 from evaluator.evidence.normalise import normalise_answer
-from evaluator.gates.evidence import Evidence, final_evidence
+from evaluator.gates.evidence import Evidence, final_evidence, forced_by_gate
+from judges.contain import is_yes_no
 from judges.taxonomy import label
 from reports.answer_places import AnswerFinder
 from reports.current_verdicts import CurrentVerdicts
@@ -57,8 +58,9 @@ class Row(NamedTuple):
     ``dataset``, ``condition`` and ``question`` are codes that the frame gives out; ``kind`` is a position
     in ``CLASSES``. ``exhausted``: the gate fired at the last ``final`` and let it pass, or ended the
     episode, because no correction was left. ``no_*_rule``: the text named no entity to look for.
-    ``in_*`` say where a gold answer stood. The last five concern the gate: ``rejected`` is the verdict
-    on the first answer it turned away (1 correct, 0 incorrect, −1 none).
+    ``yes_no``: the gold answer is one of the two. ``in_*`` say where a gold answer stood. The last five
+    concern the gate: ``rejected`` is the verdict on the first answer it turned away (1 correct,
+    0 incorrect, −1 none).
     """
 
     state: int
@@ -68,6 +70,7 @@ class Row(NamedTuple):
     kind: int = -1
     declined: bool = False
     forced: bool = False
+    forced_by_gate: bool = False
     exhausted: bool = False
     known_gold: bool = False
     ind_disc: bool = False
@@ -84,6 +87,7 @@ class Row(NamedTuple):
     gold_read_all: bool = False
     contain_substring: bool = False
     contain_token: bool = False
+    yes_no: bool = False
     searches: int = 0
     reads: int = 0
     turns: int = 0
@@ -136,12 +140,14 @@ def measure(
         kind=CLASSES.index(labels.subtype or labels.label),
         declined=_declined(trajectory),
         forced=isinstance(outcome, Answered) and outcome.forced,
+        forced_by_gate=forced_by_gate(trajectory.steps, outcome),
         exhausted=_exhausted(trajectory),
         known_gold=labels.gold_read_any is not None,
         no_snippet_rule=labels.snippet_only is None,
         no_evidence_rule=labels.low_evidence is None,
         contain_substring=verdict is not None and verdict.contain_substring,
         contain_token=verdict is not None and verdict.contain_token,
+        yes_no=is_yes_no(trajectory.answers),
         searches=trajectory.search_count,
         reads=trajectory.read_count,
         turns=trajectory.turns,

@@ -24,7 +24,8 @@ TITLES: dict[PictureKind, str] = {
 CAPTIONS: dict[PictureKind, str] = {
     "effects": (
         "Difference in accuracy, treatment minus baseline, with its 95 % interval: the paired score "
-        "interval on each dataset, a bootstrap within datasets when pooled."
+        "interval on each dataset, a bootstrap within datasets when pooled, which has no width where it has "
+        "nothing to resample."
     ),
     "failure_plane": (
         "Each point is a cell: the share of scored rows that failed for want of discipline against the "
@@ -44,10 +45,32 @@ ZERO_READS_NOTE = (
 )
 
 
+SELF_SELECTED = "selected on its own baseline: includes regression to the mean"
+
+UNRESAMPLED_MARK = "†"
+NOTHING_TO_RESAMPLE = "no discordant pair: the bootstrap has nothing to resample"
+
+
+CONTAIN_NOTE = (
+    "Contain: the normalised gold answer stands in the answer, inside a word too; w/o y/n: the same without "
+    "the rows whose gold answer is yes or no."
+)
+
+
 def pair_name(row: PairRow) -> str:
-    """A pair as it heads its rows."""
+    """A pair by its arms, its family and its selection."""
     selection = f", on what {row.select_on} left unread" if row.select_on else ""
     return f"{row.baseline} → {row.treatment} ({row.family}{selection})"
+
+
+def pair_heading(row: PairRow) -> str:
+    """A pair as it heads its rows, with the warning that a self-selected one must bear."""
+    return f"{pair_name(row)}, {SELF_SELECTED}" if row.self_selected else pair_name(row)
+
+
+def is_unresampled(row: PairRow) -> bool:
+    """Whether an interval is a bootstrap of pairs that all agree, which is a point and bounds nothing."""
+    return row.dataset == POOLED and row.n > 0 and row.gained == row.lost == 0
 
 
 def lead(report: Report) -> list[str]:
@@ -65,13 +88,18 @@ def _lead_of(row: PairRow) -> str:
         f"gained {row.gained:,}, of which {row.gained_new_text:,} had the answer in newly read or given text "
         f"and in no snippet; lost {row.lost:,}"
     )
-    effect = f"{points(row.delta)} points {interval(row.ci_low, row.ci_high)}"
+    effect = _effect(row)
     test = (
         f"exact McNemar {p_sentence(row.mcnemar_p)}"
         if row.mcnemar_p is not None
-        else "selected on its own baseline: includes regression to the mean, so no test"
+        else f"{SELF_SELECTED}, so no test"
     )
     return f"{pair_name(row)}, {where}, n = {row.n:,}: {mechanism}. Effect {effect}, {test}."
+
+
+def _effect(row: PairRow) -> str:
+    caveat = f" ({NOTHING_TO_RESAMPLE})" if is_unresampled(row) else ""
+    return f"{points(row.delta)} points {interval(row.ci_low, row.ci_high)}{caveat}"
 
 
 def what_was_run(report: Report) -> str:
@@ -107,6 +135,24 @@ def gold_note(rows: Sequence[CellRow]) -> str:
     )
 
 
+def null_note(rows: Sequence[CellRow]) -> str:
+    """How often the two rules of coverage had no entity to look for, and so could not fire."""
+    shares = {
+        "the snippet rule": [row.null_snippet_only for row in rows if row.null_snippet_only is not None],
+        "the low-evidence rule": [row.null_low_evidence for row in rows if row.null_low_evidence is not None],
+    }
+    parts = [
+        f"{rule} in {percent(min(found))} to {percent(max(found))} %"
+        for rule, found in shares.items()
+        if found
+    ]
+    return (
+        f"Without an entity to look for, and so null, of the answers of a cell: {', '.join(parts)}."
+        if parts
+        else ""
+    )
+
+
 def effects_note(report: Report) -> str:
     """How to read the effects, and what this many questions could have shown."""
     rows = [row for row in report.pairs if row.dataset != POOLED]
@@ -126,8 +172,10 @@ def effects_note(report: Report) -> str:
             f"At 80 % power rows of this size detect from {points(min(least)).lstrip('+')} to "
             f"{points(max(least)).lstrip('+')} points; not detected is not no effect."
         )
+    if any(is_unresampled(row) for row in report.pairs):
+        sentences.append(f"{UNRESAMPLED_MARK} {NOTHING_TO_RESAMPLE}; it bounds nothing.")
     if any(row.self_selected for row in rows):
-        sentences.append("Rows selected on their own baseline include regression to the mean: no test.")
+        sentences.append("Rows selected on one of their own arms include regression to the mean: no test.")
     scored = sum(row.n for row in rows)
     return " ".join([*sentences, f"Paired questions over all rows: scored {scored:,}, {counts}."])
 
@@ -161,10 +209,7 @@ def reading_guide(report: Report) -> str:
 def in_words(report: Report, kind: PictureKind) -> str:
     """What a picture shows, figure by figure."""
     if kind == "effects":
-        return _sentences(
-            f"{row.dataset}, {pair_name(row)}: {points(row.delta)} points {interval(row.ci_low, row.ci_high)}"
-            for row in report.pairs
-        )
+        return _sentences(f"{row.dataset}, {pair_heading(row)}: {_effect(row)}" for row in report.pairs)
     if kind == "failure_plane":
         return _sentences(
             f"{_cell(row)}: discipline {percent(row.p_disc)} %, post {percent(row.p_post)} %"

@@ -62,7 +62,7 @@ def forced_by_gate(steps: Sequence[Step], outcome: Outcome) -> bool:
     """Whether a forced answer followed a ``final`` that the gate did not let pass, on the very last turn."""
     if not (isinstance(outcome, Answered) and outcome.forced):
         return False
-    forced_turn = max(step.turn for step in steps if isinstance(step, Asked))
+    forced_turn = max((step.turn for step in steps if isinstance(step, Asked)), default=0)
     return any(
         step.decision in {"rejected", "injected"}
         for step in steps

@@ -27,6 +27,8 @@ class CellRow:
     ``llm_acc``, ``abstain_rate`` and the ``p_*`` of the five labels add up to 1. ``p_no_read``,
     ``p_snippet_only`` and ``p_low_evidence`` add up to ``p_disc``; the four ``zero_read_*`` parts to
     ``zero_read_rate``. ``p_*_known`` and ``gold_*`` are over scored rows whose gold is known.
+    ``*_without_yes_no`` are over the ``n_without_yes_no`` scored rows whose gold answer is neither yes nor
+    no. ``forced_by_gate_rate`` is the part of ``forced_rate`` in which the gate took the last turn.
     ``null_*`` are the shares of scored answers for which a rule had no entity to look for.
     ``cost_reserved_usd`` is set aside for attempts of unknown cost, of agents and judges alike.
     """
@@ -39,12 +41,16 @@ class CellRow:
     n_failed: int
     n_missing: int
     n_known_gold: int
+    n_without_yes_no: int
     llm_acc: float | None
     contain_acc: float | None
     contain_token: float | None
+    contain_acc_without_yes_no: float | None
+    contain_token_without_yes_no: float | None
     abstain_rate: float | None
     declined_rate: float | None
     forced_rate: float | None
+    forced_by_gate_rate: float | None
     zero_read_rate: float | None
     zero_read_forced: float | None
     zero_read_exhausted: float | None
@@ -97,6 +103,7 @@ def _cell_row(frame: Frame, cell: Cell) -> CellRow:
     costs = frame.costs.get(cell, NOTHING_BILLED)
     known = rows["known_gold"]
     answered = rows[rows["kind"] != ABSTAINED]
+    named = rows[~rows["yes_no"]]
     return CellRow(
         dataset=cell.dataset,
         condition=cell.condition,
@@ -106,10 +113,14 @@ def _cell_row(frame: Frame, cell: Cell) -> CellRow:
         n_failed=failed,
         n_missing=frame.expected[cell] - len(everything),
         n_known_gold=int(known.sum()),
+        n_without_yes_no=len(named),
         contain_acc=share(rows["contain_substring"]),
         contain_token=share(rows["contain_token"]),
+        contain_acc_without_yes_no=share(named["contain_substring"]),
+        contain_token_without_yes_no=share(named["contain_token"]),
         declined_rate=share(rows["declined"]),
         forced_rate=share(rows["forced"]),
+        forced_by_gate_rate=share(rows["forced_by_gate"]),
         no_search_rate=share(rows["searches"] == 0),
         fired_rate=share(rows["read_fired"]),
         **_zero_reads(rows),

@@ -1,5 +1,6 @@
 """What a report says and in which order, whatever it is rendered as."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,9 +58,40 @@ def test_pairs_head_their_rows_and_datasets_theirs(report: Report) -> None:
     tables = {block.title: block for block in document(report) if isinstance(block, Table)}
     effects = tables["Paired effects"].groups
     assert effects[0].name == "none → gate (primary)"
-    assert effects[2].name == "none → gate (exploratory, on what none left unread)"
+    assert effects[2].name == (
+        "none → gate (exploratory, on what none left unread), "
+        "selected on its own baseline: includes regression to the mean"
+    )
     assert [row[0] for row in effects[0].rows] == ["alpha", "beta", "pooled"]
     assert [group.name for group in tables["Outcomes"].groups] == ["alpha", "beta"]
+
+
+def test_an_interval_that_had_nothing_to_resample_is_marked(report: Report) -> None:
+    agreeing = tuple(
+        replace(row, gained=0, lost=0, delta=0.0, ci_low=0.0, ci_high=0.0) for row in report.pairs
+    )
+    (table,) = (
+        block
+        for block in document(replace(report, pairs=agreeing[:3]))
+        if isinstance(block, Table) and block.title == "Paired effects"
+    )
+    # The interval of a dataset is a score interval: a point of it would be no artefact of resampling.
+    assert [row[5] for row in table.groups[0].rows] == ["[0.0, 0.0]", "[0.0, 0.0]", "[0.0, 0.0]†"]
+    assert "† no discordant pair: the bootstrap has nothing to resample" in table.note
+
+
+def test_the_table_of_failures_says_how_often_a_rule_had_nothing_to_look_for(report: Report) -> None:
+    (table,) = (
+        block for block in document(report) if isinstance(block, Table) and block.title.startswith("Failures")
+    )
+    # The question of these runs names no entity, every answer ("Vellmar") is one.
+    assert "the snippet rule in 0.0 to 0.0 %, the low-evidence rule in 100.0 to 100.0 %" in table.note
+
+
+def test_containment_stands_beside_the_same_without_yes_and_no(report: Report) -> None:
+    (table,) = (block for block in document(report) if isinstance(block, Table) and block.title == "Outcomes")
+    assert table.columns[6:9] == ("Acc %", "Contain %", "w/o y/n")
+    assert "w/o y/n: the same without the rows whose gold answer is yes or no." in table.note
 
 
 def test_without_pairs_or_gates_their_sections_are_left_out(report: Report, tmp_path: Path) -> None:

@@ -38,6 +38,28 @@ def test_without_a_primary_pair_all_pairs_lead_and_a_self_selected_one_says_why_
     assert leads[1].endswith("selected on its own baseline: includes regression to the mean, so no test.")
 
 
+def test_a_lead_whose_pairs_all_agree_says_that_its_interval_bounds_nothing(report: Report) -> None:
+    row = next(row for row in report.pairs if row.dataset == "pooled")
+    agreeing = replace(row, gained=0, lost=0, delta=0.0, ci_low=0.0, ci_high=0.0)
+    (lead,) = prose.lead(replace(report, pairs=(agreeing,)))
+    assert "0.0 points [0.0, 0.0] (no discordant pair: the bootstrap has nothing to resample), exact" in lead
+    assert not prose.is_unresampled(replace(agreeing, gained=1))
+    assert not prose.is_unresampled(replace(agreeing, lost=1))
+    assert not prose.is_unresampled(replace(agreeing, n=0))
+    assert not prose.is_unresampled(replace(agreeing, dataset="alpha"))
+
+
+def test_the_null_share_of_the_rules_is_printed_as_a_range_over_cells(report: Report) -> None:
+    first, second, third, *_ = report.cells
+    cells = (
+        replace(first, null_snippet_only=0.25, null_low_evidence=None),
+        replace(second, null_snippet_only=0.5, null_low_evidence=None),
+        replace(third, null_snippet_only=None, null_low_evidence=None),
+    )
+    assert prose.null_note(cells).endswith("of the answers of a cell: the snippet rule in 25.0 to 50.0 %.")
+    assert prose.null_note(cells[2:]) == ""
+
+
 def test_a_filtered_dataset_leads_with_its_own_row(report: Report) -> None:
     alpha = tuple(row for row in report.pairs if row.dataset == "alpha")
     assert prose.lead(replace(report, pairs=alpha))[0].startswith("none → gate (primary), alpha, n = 10:")
@@ -67,9 +89,12 @@ def test_the_note_on_effects_says_what_could_have_been_detected(report: Report) 
     note = prose.effects_note(report)
     assert "points; not detected is not no effect." in note
     assert "include regression to the mean: no test" in note
+    # In the exploratory pair both arms are right on the same questions.
+    assert "† no discordant pair: the bootstrap has nothing to resample; it bounds nothing." in note
     assert "not selected" in note
     plain = tuple(row for row in report.pairs if row.family == "primary")
     assert "regression" not in prose.effects_note(replace(report, pairs=plain))
+    assert "resample" not in prose.effects_note(replace(report, pairs=plain))
     nothing = tuple(replace(row, detectable=None) for row in plain)
     assert "detect" not in prose.effects_note(replace(report, pairs=nothing))
 

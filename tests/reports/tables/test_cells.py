@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from evaluator.core.cell import Cell
 from evaluator.core.journal import Verdict, VerdictWord
+from evaluator.core.messages import Usage
 from evaluator.core.outcome import Abstained, Answered, Failed, Outcome
-from evaluator.core.trajectory import Injected, Searched, Step, Trajectory, WasRead
+from evaluator.core.trajectory import Asked, Injected, Searched, Step, Trajectory, WasRead
 from evaluator.evidence.entities.by_rule import entities
 from evaluator.store.run_folder import RunFolder
 from reports.frame import read_frame
@@ -129,6 +130,35 @@ def test_containment_comes_from_the_verdict_lines(tmp_path: Path) -> None:
     rows: list[Judged] = [(trajectory_of("none", f"q{i}"), "correct" if i else "incorrect") for i in range(4)]
     cell = _cell(tmp_path / "run", rows)
     assert (cell.contain_acc, cell.contain_token) == (0.75, 0.75)
+
+
+def test_containment_is_also_given_without_yes_and_no(tmp_path: Path) -> None:
+    rows: list[Judged] = [
+        (trajectory_of("none", "q0", answers=("Vellmar", "yes")), "correct"),  # an alias decides nothing
+        (trajectory_of("none", "q1"), "incorrect"),
+        (trajectory_of("none", "q2", answers=("Yes.",)), "correct"),
+        (trajectory_of("none", "q3", answers=("no",)), "correct"),
+        (trajectory_of("none", "q4", answers=("no",)), "unjudged"),
+    ]
+    cell = _cell(tmp_path / "run", rows)
+    assert (cell.n_scored, cell.n_without_yes_no) == (4, 2)
+    assert (cell.contain_acc, cell.contain_token) == (3 / 4, 3 / 4)
+    assert (cell.contain_acc_without_yes_no, cell.contain_token_without_yes_no) == (1 / 2, 1 / 2)
+    only = _cell(tmp_path / "only", rows[2:4])
+    assert (only.contain_acc, only.contain_acc_without_yes_no) == (1.0, None)
+
+
+def test_an_answer_forced_by_the_gate_is_a_forced_one_that_followed_a_rejection(tmp_path: Path) -> None:
+    asked, last = (Asked(turn, "", (), "stop", Usage(), 0.0, 0.1, "m") for turn in (2, 3))
+    away = ruled(2, decision="rejected", fired=True)
+    rows: list[Judged] = [
+        (trajectory_of("none", "q0", steps=[asked, away, last], outcome=FORCED), "correct"),
+        (trajectory_of("none", "q1", steps=[asked, last], outcome=FORCED), "correct"),
+        (trajectory_of("none", "q2", steps=[asked, away, last, ruled(3)]), "correct"),
+        (trajectory_of("none", "q3", outcome=FORCED), "correct"),
+    ]
+    cell = _cell(tmp_path / "run", rows, gate="gate")
+    assert (cell.forced_rate, cell.forced_by_gate_rate) == (3 / 4, 1 / 4)
 
 
 def test_costs_come_from_the_journal(tmp_path: Path) -> None:
