@@ -54,11 +54,13 @@ def content(kind: str, records: list[Any]) -> bytes:
 
 def load_or_fail(kind: str, path: Path, data: bytes) -> Dataset | DatasetError:
     path.write_bytes(data)
+    result: Dataset | DatasetError
     try:
-        return LOADERS[kind](path)
+        result = LOADERS[kind](path)
     except DatasetError as error:
-        assert str(error).startswith(f"{path}, ")
-        return error
+        result = error
+    assert isinstance(result, Dataset) or str(result).startswith(f"{path}, ")
+    return result
 
 
 @pytest.fixture(scope="module")

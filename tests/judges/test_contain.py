@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from evaluator.evidence.normalise import normalise_answer
 from judges.contain import Boundary, contain, is_yes_no
 
-
 BOUNDARIES: tuple[Boundary, ...] = ("substring", "token")
 BOTH = set(BOUNDARIES)
 INSIDE_A_WORD = {"substring"}

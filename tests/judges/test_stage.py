@@ -171,7 +171,9 @@ def test_an_answer_that_changed_is_judged_again(tmp_path: Path, trajectory: Buil
     assert [prediction for prediction, _ in model.asked] == ["London"]
 
 
-def test_an_unclear_judge_leaves_unjudged_lines_that_are_owed_again(tmp_path: Path, trajectory: Build) -> None:
+def test_an_unclear_judge_leaves_unjudged_lines_that_are_owed_again(
+    tmp_path: Path, trajectory: Build
+) -> None:
     run = folder_of(
         tmp_path,
         trajectory(name="t1", outcome=Answered("Paris")),

@@ -95,9 +95,7 @@ def test_the_first_rule_of_discipline_that_holds_names_the_subtype(trajectory: B
 def test_a_wrong_answer_after_reading_gold_is_post(trajectory: Build) -> None:
     partial = wrong(trajectory(ALL_GOLD_SHOWN, read(2, "g1", QUESTION_READ), final(3)))
     assert (partial.label, partial.post_partial, partial.post_all) == ("post", True, False)
-    both = wrong(
-        trajectory(ALL_GOLD_SHOWN, read(2, "g1", QUESTION_READ), read(3, "g2", "Byron"), final(4))
-    )
+    both = wrong(trajectory(ALL_GOLD_SHOWN, read(2, "g1", QUESTION_READ), read(3, "g2", "Byron"), final(4)))
     assert (both.label, both.post_partial, both.post_all) == ("post", False, True)
 
 
@@ -120,7 +118,7 @@ def test_a_wrong_answer_of_unknown_gold_is_unknown_unless_it_is_discipline(
     assert careful.label == "unknown"
     assert [careful.gold_shown_any, careful.gold_shown_all] == [None, None]
     assert [careful.gold_read_any, careful.gold_read_all] == [None, None]
-    assert not (careful.ind_post or careful.ind_retr or careful.ind_amb)
+    assert [careful.ind_post, careful.ind_retr, careful.ind_amb] == [False, False, False]
     assert wrong(trajectory(ALL_GOLD_SHOWN, final(2), gold=gold)).label == "discipline"
 
 
@@ -162,20 +160,18 @@ def test_a_correct_row_has_signals_but_no_indicator(trajectory: Build) -> None:
     assert (found.label, found.subtype) == ("correct", None)
     assert (found.no_read, found.snippet_only, found.low_evidence) == (True, True, True)
     assert (found.gold_shown_any, found.gold_read_any) == (True, False)
-    assert not (found.ind_disc or found.ind_post or found.ind_retr or found.ind_amb)
+    assert [found.ind_disc, found.ind_post, found.ind_retr, found.ind_amb] == [False] * 4
 
 
 def test_an_abstention_keeps_its_own_label(trajectory: Build) -> None:
     row = trajectory(ALL_GOLD_SHOWN, final(2), outcome=Abstained("gate_exhausted"))
     found = label(row, None, extract)
     assert (found.label, found.snippet_only, found.no_read) == ("abstained", None, True)
-    assert not (found.ind_disc or found.ind_retr or found.ind_amb)
+    assert [found.ind_disc, found.ind_retr, found.ind_amb] == [False] * 3
 
 
 def test_without_entities_neither_rule_of_coverage_holds(trajectory: Build) -> None:
-    row = trajectory(
-        ALL_GOLD_SHOWN, read(2, "x", "text"), final(3), question="who?", outcome=Answered("yes")
-    )
+    row = trajectory(ALL_GOLD_SHOWN, read(2, "x", "text"), final(3), question="who?", outcome=Answered("yes"))
     found = wrong(row)
     assert (found.snippet_only, found.low_evidence) == (None, None)
     assert found.label == "ambiguous"
@@ -199,13 +195,15 @@ CHUNKS = st.sampled_from(["g1", "g2", "x", "y"])
 @st.composite
 def trajectories(draw: st.DrawFn) -> Trajectory:
     searches: list[Step] = [
-        searched(turn, **draw(st.dictionaries(CHUNKS, TEXTS))) for turn in range(1, 1 + draw(st.integers(0, 2)))
+        searched(turn, **draw(st.dictionaries(CHUNKS, TEXTS)))
+        for turn in range(1, 1 + draw(st.integers(0, 2)))
     ]
     reads: list[Step] = [
         read(turn, chunk, draw(TEXTS)) for turn, chunk in enumerate(draw(st.lists(CHUNKS, unique=True)), 3)
     ]
+    gold = draw(st.sampled_from([None, ("g1",), ("g1", "g2")]))
     return Trajectory(
-        "t", Cell("d", "c"), "q", draw(TEXTS), ("London",), draw(st.sampled_from([None, ("g1",), ("g1", "g2")])),
+        "t", Cell("d", "c"), "q", draw(TEXTS), ("London",), gold,
         (*searches, *reads, final(9)), Answered("Paris"), len(searches), len(reads),
         9, 0, 0, Usage(), 0.0, "2026-01-01T00:00:00Z", 1.0,
     )  # fmt: skip

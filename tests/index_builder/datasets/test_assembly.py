@@ -117,7 +117,14 @@ def test_repeats_in_a_context_are_merged_up_to_white_space_and_shared_titles_are
 
 @pytest.mark.parametrize(
     ("title", "count"),
-    [("Fast &amp; Furious", 1), ("&quot;", 1), ("&#39;", 1), ("&#x27;", 1), ("AT&T; Inc.", 1), ("R & B; C", 0)],
+    [
+        ("Fast &amp; Furious", 1),
+        ("&quot;", 1),
+        ("&#39;", 1),
+        ("&#x27;", 1),
+        ("AT&T; Inc.", 1),
+        ("R & B; C", 0),
+    ],
 )
 def test_html_entities_in_titles_stay_and_are_counted(title: str, count: int) -> None:
     def titled(_: Row, __: Notes) -> Reading:

@@ -92,10 +92,14 @@ def test_a_broken_corpus_is_an_error_with_its_place(
         list(read_corpus(written(tmp_path, content, name)))
 
 
-def test_passages_are_the_same_up_to_white_space(tmp_path: Path) -> None:
+def test_passages_are_the_same_up_to_white_space() -> None:
     first = Passage("New York", "A city.\nBig.")
     same = Passage("NewYork", " A\u00a0city. Big. ")
-    others = [Passage("New York", "A city. big."), Passage("New YorkA", "city. Big."), Passage("", "New York")]
+    others = [
+        Passage("New York", "A city. big."),
+        Passage("New YorkA", "city. Big."),
+        Passage("", "New York"),
+    ]
     assert passage_key(first) == passage_key(same)
     assert list(distinct([first, same, *others, first])) == [first, *others]
 

@@ -143,7 +143,11 @@ def test_the_unanswerable_twin_of_the_full_file_is_left_out(tmp_path: Path) -> N
 
 
 def test_a_test_record_without_answer_and_marks_is_left_out(tmp_path: Path) -> None:
-    asked = {"id": "2hop__3_4", "question": "When?", "paragraphs": [{"title": "C", "paragraph_text": "Four."}]}
+    asked = {
+        "id": "2hop__3_4",
+        "question": "When?",
+        "paragraphs": [{"title": "C", "paragraph_text": "Four."}],
+    }
     assert loaded(tmp_path, record(), asked).notes["questions without an answer, left out"] == 1
 
 
@@ -155,6 +159,8 @@ def test_without_marks_gold_is_unknown(tmp_path: Path) -> None:
 
 def test_a_file_of_another_kind_is_an_error_on_its_first_line(tmp_path: Path) -> None:
     path = tmp_path / "hotpot.json"
-    path.write_text(json.dumps([{"_id": "h1", "question": "Who?", "context": []}], indent=1), encoding="utf-8")
-    with pytest.raises(DatasetError, match="line 1.*expected a MuSiQue record"):
+    path.write_text(
+        json.dumps([{"_id": "h1", "question": "Who?", "context": []}], indent=1), encoding="utf-8"
+    )
+    with pytest.raises(DatasetError, match=r"line 1.*expected a MuSiQue record"):
         load(path)

@@ -94,9 +94,9 @@ def test_an_error_in_a_file_of_lines_names_the_line(
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     for read in (whole, lines, first_line):
-        with pytest.raises(DatasetError, match="a file that can be read .No such file"):
+        with pytest.raises(DatasetError, match=r"a file that can be read .No such file"):
             read(tmp_path / "absent.json")
-        with pytest.raises(DatasetError, match="a file that can be read .Is a directory"):
+        with pytest.raises(DatasetError, match=r"a file that can be read .Is a directory"):
             read(tmp_path)
 
 
