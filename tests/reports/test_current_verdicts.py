@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from evaluator.core.journal import JudgeIdentity, Verdict
 from evaluator.core.settings import Experiment, experiment_of
+from evaluator.store.run_folder import RunFolder
 from reports.current_verdicts import CurrentVerdicts, current_verdicts
-from tests.reports.tiny_runs import JUDGE, settings_of, trajectory_of, verdict_of
+from tests.reports.tiny_runs import JUDGE, settings_of, trajectory_of, verdict_of, write_run
 
 ROW = trajectory_of("none", "q0")
 CORRECT = verdict_of(ROW, "correct")
@@ -29,6 +31,21 @@ def test_a_verdict_on_another_answer_is_stale() -> None:
 def test_a_verdict_of_another_judge_or_model_does_not_count() -> None:
     others = [replace(JUDGE, name="second"), replace(JUDGE, model="other")]
     assert _word([verdict_of(ROW, "correct", judge=judge) for judge in others]) is None
+
+
+def test_the_primary_judge_is_the_one_named_first_whatever_its_name(tmp_path: Path) -> None:
+    model = {"provider": "scripted", "model": "judge"}
+    settings = {**settings_of({"none": "off"}), "judge": {"second": model, "first": model}}
+    harsh = verdict_of(ROW, "incorrect", judge=replace(JUDGE, name="second"))
+    kind = verdict_of(ROW, "correct", judge=replace(JUDGE, name="first"))
+    run = write_run(tmp_path / "run", settings, expected=1, trajectories=[ROW], verdicts=[harsh, kind])
+    # The order holds through the manifest as well.
+    opened = RunFolder.open(run)
+    current = current_verdicts(opened.verdicts(), opened.experiment)
+    assert current.judge == replace(JUDGE, name="second")
+    verdict = current.on(ROW.trajectory_id, "Vellmar")
+    assert verdict is not None
+    assert verdict.verdict == "incorrect"
 
 
 def test_a_verdict_under_this_versions_prompt_beats_one_under_another() -> None:

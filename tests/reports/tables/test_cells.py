@@ -1,6 +1,7 @@
 """The cells table on hand-built cells, with its sums and its splits."""
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.core.cell import Cell
-from evaluator.core.journal import Verdict, VerdictWord
+from evaluator.core.journal import Purpose, Returned, Sent, Verdict, VerdictWord
 from evaluator.core.messages import Usage
 from evaluator.core.outcome import Abstained, Answered, Failed, Outcome
 from evaluator.core.trajectory import Asked, Injected, Searched, Step, Trajectory, WasRead
@@ -127,9 +128,20 @@ def test_means_are_over_scored_rows_and_undefined_ones_are_none(tmp_path: Path) 
 
 
 def test_containment_comes_from_the_verdict_lines(tmp_path: Path) -> None:
-    rows: list[Judged] = [(trajectory_of("none", f"q{i}"), "correct" if i else "incorrect") for i in range(4)]
-    cell = _cell(tmp_path / "run", rows)
-    assert (cell.contain_acc, cell.contain_token) == (0.75, 0.75)
+    rows = [trajectory_of("none", f"q{i}", answers=("no",) if i == 3 else ("Vellmar",)) for i in range(4)]
+    inside = [replace(verdict_of(row, "correct"), contain_token=i == 0) for i, row in enumerate(rows)]
+    inside[1] = replace(inside[1], contain_substring=False)
+    run = write_run(
+        tmp_path / "run",
+        settings_of({"none": "off"}),
+        expected=4,
+        trajectories=rows,
+        verdicts=inside,
+    )
+    cell = cell_rows(read_frame(RunFolder.open(run), entities))[0]
+    # All four are correct; all but q1 hold their gold answer, q0 alone as a whole word; q3 asks for a no.
+    assert (cell.llm_acc, cell.contain_acc, cell.contain_token) == (1, 3 / 4, 1 / 4)
+    assert (cell.contain_acc_without_yes_no, cell.contain_token_without_yes_no) == (2 / 3, 1 / 3)
 
 
 def test_containment_is_also_given_without_yes_and_no(tmp_path: Path) -> None:
@@ -161,35 +173,46 @@ def test_an_answer_forced_by_the_gate_is_a_forced_one_that_followed_a_rejection(
     assert (cell.forced_rate, cell.forced_by_gate_rate) == (3 / 4, 1 / 4)
 
 
+def _attempt(number: str, purpose: Purpose, cost: float | None) -> list[Sent | Returned]:
+    """Both lines of an attempt that reserved a dollar; an unknown cost is that of a broken connection."""
+    sent = Sent(
+        attempt_id=number,
+        purpose=purpose,
+        cell=Cell("alpha", "none"),
+        trajectory_id="t",
+        judge="primary" if purpose == "judge" else "",
+        turn=1,
+        request_sha256="h",
+        requested_model="m",
+        reserved_usd=1.0,
+    )
+    same = {field.name: getattr(sent, field.name) for field in fields(sent)} | {"kind": "returned"}
+    del same["reserved_usd"]
+    returned = Returned(
+        **same,
+        status=200 if cost is not None else 0,
+        returned_model="m",
+        response_id="r",
+        usage=None,
+        cost_usd=cost,
+        latency_s=0.1,
+        response=None,
+        error=None,
+    )
+    return [sent, returned]
+
+
 def test_costs_come_from_the_journal(tmp_path: Path) -> None:
-    cell = Cell("alpha", "none")
-    attempt = "a", "agent", cell, "t", "", 1, "h", "m"
-    names = [
-        "attempt_id",
-        "purpose",
-        "cell",
-        "trajectory_id",
-        "judge",
-        "turn",
-        "request_sha256",
-        "requested_model",
+    calls = [
+        *_attempt("a", "agent", 0.25),
+        *_attempt("b", "agent", 0.5),
+        *_attempt("c", "judge", 0.125),
+        *_attempt("d", "agent", None),
+        _attempt("e", "judge", 0.0)[0],  # sent, and nothing came back
     ]
-    sent = {**dict(zip(names, attempt, strict=True)), "kind": "sent", "reserved_usd": 1.0}
-    returned = {
-        **dict(zip(names, attempt, strict=True)),
-        "kind": "returned",
-        "status": 200,
-        "returned_model": "m",
-        "response_id": "r",
-        "usage": None,
-        "cost_usd": 0.25,
-        "latency_s": 0.1,
-        "response": {"id": "r"},
-        "error": None,
-    }
-    run = write_run(tmp_path / "run", settings_of({"none": "off"}), expected=1, calls=[sent, returned])
+    run = write_run(tmp_path / "run", settings_of({"none": "off"}), expected=1, calls=calls)
     row = cell_rows(read_frame(RunFolder.open(run), entities))[0]
-    assert (row.cost_usd, row.cost_reserved_usd, row.judge_cost_usd) == (0.25, 0.0, 0.0)
+    assert (row.cost_usd, row.judge_cost_usd, row.cost_reserved_usd) == (0.75, 0.125, 2.0)
 
 
 OUTCOMES = st.sampled_from(

@@ -151,9 +151,11 @@ def test_a_selected_row_holds_the_questions_its_condition_searched_and_left_unre
     assert (row.mcnemar_p_holm, row.family_size) == (None, None)
 
 
-def test_a_row_selected_on_its_own_arm_has_no_p_value(tmp_path: Path) -> None:
-    pair = {**PRIMARY, "select_on": "none"}
-    rows = _rows(tmp_path / "r", {"a": {"none": "0001C", "gate": "11111"}}, [pair])
+@pytest.mark.parametrize("own", ["none", "gate"])
+def test_a_row_selected_on_its_own_arm_has_no_p_value(tmp_path: Path, own: str) -> None:
+    pair = {**PRIMARY, "select_on": own}
+    last = {"none": "C1", "gate": "1C"}[own]  # read by the arm that selects, by that one alone
+    rows = _rows(tmp_path / "r", {"a": {"none": f"0001{last[0]}", "gate": f"1111{last[1]}"}}, [pair])
     assert [(row.n, row.gained, row.self_selected) for row in rows] == [(4, 3, True)] * 2
     assert {row.mcnemar_p for row in rows} | {row.mcnemar_mid_p for row in rows} == {None}
     assert rows[0].ci_low is not None
