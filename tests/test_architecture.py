@@ -135,3 +135,27 @@ def test_only_the_command_line_prints_or_reads_the_environment(path: Path) -> No
         if isinstance(node, ast.Attribute):
             assert node.attr not in ENVIRONMENT_NAMES
             assert not (isinstance(node.value, ast.Name) and (node.value.id, node.attr) == ("sys", "stdout"))
+
+
+def test_the_lock_pins_with_hashes_and_names_no_registry() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert re.findall(r"https?:|--(?:extra-)?index-url|--find-links", lock) == []
+    pinned = re.split(r"\n(?=\S)", lock.strip())
+    assert [block for block in pinned if "==" not in block or "--hash=sha256:" not in block] == []
+
+
+def test_the_lock_holds_every_declared_dependency() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = settings["project"]["dependencies"] + settings["dependency-groups"]["dev"]
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    names = [re.match(r"[\w.-]+", each) for each in declared]
+    assert [name[0] for name in names if name and f"\n{name[0]}==" not in f"\n{lock}"] == []
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"^```\n(.+?)\n```$", readme, re.MULTILINE | re.DOTALL)[:2]
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert first.endswith("just eval-all")
+    assert second.endswith("just check")
+    assert [part for part in [*first.split(" && ")[:-1], second] if part not in ci] == []

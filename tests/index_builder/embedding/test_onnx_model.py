@@ -1,5 +1,6 @@
 """The ONNX session: what it accepts as an encoder, and how it fails."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +89,14 @@ def test_one_session_serves_several_threads_alike() -> None:
     first, second = encoder.hidden([101, 2054, 102]), encoder.hidden([101, 2054, 102])
     assert first.shape == (1, 3, 384)
     assert np.array_equal(first, second)
+
+
+def test_opening_and_running_a_model_leaves_nothing_in_the_home_folder(tmp_path: Path) -> None:
+    program = (
+        "from index_builder.embedding.minilm import MODEL, locate\n"
+        "from index_builder.embedding.onnx_model import OnnxEncoder\n"
+        "OnnxEncoder(locate(MODEL)).hidden([101, 102])\n"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": ""}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []
