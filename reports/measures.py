@@ -177,8 +177,8 @@ def _declined(trajectory: Trajectory) -> bool:
 def _exhausted(trajectory: Trajectory) -> bool:
     """Whether the gate had to let the last ``final`` be; an injected passage is its only correction."""
     outcome, rulings = trajectory.outcome, _rulings(trajectory)
-    if isinstance(outcome, Abstained):
-        return outcome.reason == "gate_exhausted"
+    if isinstance(outcome, Abstained) and outcome.reason == "gate_exhausted":
+        return True
     if not rulings or (isinstance(outcome, Answered) and outcome.forced):
         return False
     injected = any(isinstance(step, Injected) for step in trajectory.steps)

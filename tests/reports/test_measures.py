@@ -71,6 +71,12 @@ def test_discipline_goes_by_its_subtype() -> None:
     [
         ((ruled(2, decision="exhausted", fired=True),), Answered("Vellmar"), True),
         ((ruled(2, decision="exhausted", fired=True),), Abstained("gate_exhausted"), True),
+        (
+            (ruled(2, decision="exhausted", fired=True),),
+            Abstained("declined"),
+            True,
+        ),  # let pass, then no answer
+        ((ruled(2),), Abstained("declined"), False),
         ((ruled(2, decision="rejected", fired=True),), Answered("Vellmar", forced=True), False),
         ((ruled(2, fired=True),), Answered("Vellmar"), False),
         ((), Answered("Vellmar"), False),
