@@ -86,7 +86,9 @@ def run_agent(
     Args:
         question: What to answer; its gold is not looked at.
         protocol: The agent's world.
-        limits: ``turns`` and ``tokens`` end an episode here; deadlines are the driver's.
+        limits: ``turns`` and ``tokens`` end an episode here; deadlines are the driver's. No turn is begun
+            with a prompt beyond ``tokens`` less the room for a reply; the forced call that then follows
+            bears what the last reply brought in as well, since its evidence is everything.
         gate: What happens at a ``final``.
         seed: Sent with every model call.
         extract: Finds entities for the rulings.

@@ -42,3 +42,8 @@ def test_a_seed_depends_on_the_experiment_and_on_what_is_resampled() -> None:
     seeds = {seed_for(7, "a", "b"), seed_for(8, "a", "b"), seed_for(7, "b", "a"), seed_for(7, "ab")}
     assert len(seeds) == 4
     assert seed_for(7, "a", "b") == seed_for(7, "a", "b")
+
+
+def test_pooled_is_the_mean_of_three_datasets_and_not_their_median() -> None:
+    # Where all pairs agree, or all are gained, every resample is the sample: (1 + 0 + 0) / 3.
+    assert pooled_interval([(10, 0, 10), (0, 0, 40), (0, 0, 90)], seed=1) == pytest.approx((1 / 3, 1 / 3))

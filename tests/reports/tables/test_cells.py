@@ -104,14 +104,17 @@ def test_zero_reads_are_split_by_the_first_reason_that_fits(tmp_path: Path) -> N
         (trajectory_of("none", "q4", steps=[ruled(2)], searches=0), "incorrect"),
         (trajectory_of("none", "q5", steps=[ruled(2, fired=True)]), "incorrect"),
         (trajectory_of("none", "q6", steps=[was_read(1, "g"), ruled(2)], reads=1), "correct"),
-        (trajectory_of("none", "q7", outcome=FORCED, steps=[ruled(2, decision="rejected")]), "correct"),
+        (
+            trajectory_of("none", "q7", outcome=FORCED, steps=[ruled(2, decision="rejected", fired=True)]),
+            "correct",
+        ),
     ]
     cell = _cell(tmp_path / "run", rows, gate="gate")
     assert cell.zero_read_rate == 7 / 8
     assert (cell.zero_read_forced, cell.zero_read_exhausted) == (2 / 8, 3 / 8)
     assert (cell.zero_read_no_search, cell.zero_read_voluntary) == (1 / 8, 1 / 8)
     assert cell.no_search_rate == 2 / 8
-    assert (cell.forced_rate, cell.fired_rate) == (2 / 8, 3 / 8)
+    assert (cell.forced_rate, cell.fired_rate) == (2 / 8, 4 / 8)
 
 
 def test_means_are_over_scored_rows_and_undefined_ones_are_none(tmp_path: Path) -> None:
