@@ -6,8 +6,9 @@ nothing that looks like a bundle, and the next one goes on with the vectors it h
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -104,10 +105,12 @@ def build_bundle(
         raise DatasetError(corpus, "file", "a corpus file that exists")
     _refuse_what_is_no_bundle(out)
     dataset = LOADERS[dataset_kind](source)
-    passages = distinct(dataset.passages if corpus is None else read_corpus(corpus))
+    notes = Counter(dataset.notes)
+    passages = distinct(dataset.passages if corpus is None else read_corpus(corpus, notes), notes)
     sources = {path.name: manifests.file_facts(path) for path in (source, corpus) if path is not None}
     recipe = Recipe(dataset_kind, chunking, seed, embedder, sources)
-    return write_bundle(dataset, passages, recipe, out, progress)
+    # The notes go on growing while the passages are read; the manifest is written after that.
+    return write_bundle(replace(dataset, notes=notes), passages, recipe, out, progress)
 
 
 @dataclass(frozen=True, slots=True)

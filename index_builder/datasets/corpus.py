@@ -26,31 +26,38 @@ class TitledText(FileRecord):
 
 LINE = TypeAdapter(TitledText)
 ARRAY: TypeAdapter[list[TitledText]] = TypeAdapter(Annotated[list[TitledText], Field(fail_fast=True)])
+REPEATED = "passages of the corpus that repeat another, merged"
 BY_TITLE: TypeAdapter[dict[str, list[str]]] = TypeAdapter(Annotated[dict[str, list[str]], Field(strict=True)])
 
 
-def read_corpus(path: Path) -> Iterator[Passage]:
+def read_corpus(path: Path, notes: Counter[str] | None = None) -> Iterator[Passage]:
     """The passages of a corpus file in file order, repeated ones included.
+
+    Args:
+        path: The file.
+        notes: Learns, while iterating, what was repaired.
 
     Raises:
         DatasetError: While iterating, with the place and what was expected there.
     """
     empty = True
-    for passage in _passages(path):
+    for passage in _passages(path, Counter() if notes is None else notes):
         empty = False
         yield passage
     if empty:
         raise DatasetError(path, "file", "at least one passage")
 
 
-def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """The passages without those whose key came before."""
+def distinct(passages: Iterable[Passage], notes: Counter[str] | None = None) -> Iterator[Passage]:
+    """The passages without those whose key came before; ``notes`` learns how many those were."""
     seen: set[bytes] = set()
     for passage in passages:
         key = passage_key(passage)
         if key not in seen:
             seen.add(key)
             yield passage
+        elif notes is not None:
+            notes[REPEATED] += 1
 
 
 def passage_key(passage: Passage) -> bytes:
@@ -72,8 +79,7 @@ def joined(sentences: Sequence[str]) -> str:
     return text.strip()
 
 
-def _passages(path: Path) -> Iterator[Passage]:
-    notes: Counter[str] = Counter()
+def _passages(path: Path, notes: Counter[str]) -> Iterator[Passage]:
     start = first_line(path)
     if path.suffix == ".jsonl" or _is_titled_text(start):
         for record in read_lines(path, LINE, "a JSON object {title, text}", notes):

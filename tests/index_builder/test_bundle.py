@@ -22,6 +22,7 @@ from index_builder.bundle import (
 )
 from index_builder.embedding.embedder import Embedder
 from index_builder.embedding.hashed_words import HashedWords
+from index_builder.datasets.corpus import REPEATED
 from index_builder.errors import BundleError, DatasetError, InputError
 from index_builder.manifest import write_manifest
 from index_builder.records import Dataset, Passage
@@ -340,3 +341,10 @@ def test_without_a_corpus_the_contexts_of_the_questions_are_searched(
     assert set(with_corpus.sources) == {source.name, corpus.name}
     # The contexts hold one passage that the corpus file leaves out; it is nobody's gold.
     assert (with_corpus.n_chunks, without.n_chunks) == (6119, 6120)
+
+
+def test_passages_that_a_corpus_repeats_are_merged_and_counted(tmp_path: Path, shared_data: Path) -> None:
+    source, corpus = shared_data / "musique.jsonl", shared_data / "corpus" / "musique_corpus.json"
+    made = build_bundle("musique", source, corpus, "passage", None, tmp_path / "a", 7, silent).manifest
+    # Two of the 11,656 passages differ from another in white space alone.
+    assert (made.n_chunks, made.notes[REPEATED]) == (11_654, 2)

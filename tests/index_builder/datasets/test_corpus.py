@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index_builder.datasets.corpus import distinct, joined, passage_key, read_corpus
+from index_builder.datasets.corpus import REPEATED, distinct, joined, passage_key, read_corpus
 from index_builder.errors import DatasetError
 from index_builder.records import Passage
 
@@ -59,6 +60,13 @@ def test_a_corpus_about_titles_and_texts_is_no_file_of_lines(tmp_path: Path) -> 
 def test_repeated_passages_are_all_given(tmp_path: Path) -> None:
     path = written(tmp_path, as_lines(PASSAGES * 2))
     assert list(read_corpus(path)) == PASSAGES * 2
+
+
+def test_repeated_passages_are_counted_as_they_are_merged(tmp_path: Path) -> None:
+    notes: Counter[str] = Counter()
+    path = written(tmp_path, as_lines([*PASSAGES, PASSAGES[1], PASSAGES[1]]))
+    assert list(distinct(read_corpus(path, notes), notes)) == PASSAGES
+    assert notes == {REPEATED: 2}
 
 
 def test_lines_stream(tmp_path: Path) -> None:
