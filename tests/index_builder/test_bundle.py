@@ -20,9 +20,9 @@ from index_builder.bundle import (
     verify_bundle,
     write_bundle,
 )
+from index_builder.datasets.corpus import REPEATED
 from index_builder.embedding.embedder import Embedder
 from index_builder.embedding.hashed_words import HashedWords
-from index_builder.datasets.corpus import REPEATED
 from index_builder.errors import BundleError, DatasetError, InputError
 from index_builder.manifest import write_manifest
 from index_builder.records import Dataset, Passage
