@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evaluator.core.errors import SettingsError
 
@@ -20,18 +20,31 @@ PromptName: TypeAlias = Literal["default", "strict"]
 Family: TypeAlias = Literal["primary", "control", "exploratory"]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80)]
 
+LARGEST_INTEGER = 2**63 - 1
+"""What TOML and JSON of every kind can hold."""
+
 
 class Settings(BaseModel):
-    """A table of settings: frozen, and closed to keys it does not know and to numbers that are none."""
+    """A table of settings: frozen, and closed to keys it does not know and to values of another kind."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _fits_every_file(cls, value: object) -> object:
+        if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+            msg = f"Input should be at most {LARGEST_INTEGER}"
+            raise ValueError(msg)
+        return value
 
 
 class GateSettings(Settings):
     """Read-Gate and its family, per condition."""
 
     mode: Literal["off", "shadow", "enforce"] = Field("off", description="whether rulings change anything")
-    rules: tuple[RuleName, ...] = Field(("read",), description="rules whose firing counts", min_length=1)
+    rules: tuple[RuleName, ...] = Field(
+        ("read",), description="rules whose firing counts", min_length=1, strict=False
+    )
     inject: Literal["none", "user", "tool"] = Field(
         "none", description="show the top passage instead of asking to read"
     )
@@ -84,7 +97,9 @@ class ModelSettings(Settings):
     provider: Literal["openai_chat", "scripted"]
     model: Name = Field(description="the provider's model id, or the scripted policy")
     base_url: str | None = Field(None, description="absent = the provider's own")
-    api_key_env: str | None = Field(None, description="the NAME of the variable that holds the key")
+    api_key_env: str | None = Field(
+        None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="the NAME of the variable that holds the key"
+    )
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="sent as given; absent = not sent"
     )
@@ -122,7 +137,7 @@ class LimitSettings(Settings):
 class RateSettings(Settings):
     """How fast the run may go."""
 
-    trajectories: int = Field(64, ge=1, description="episodes in flight")
+    trajectories: int = Field(64, ge=1, le=10_000, description="episodes in flight")
     requests_per_minute: int | None = Field(None, ge=1, description="absent = unlimited")
     tokens_per_minute: int | None = Field(None, ge=1, description="absent = unlimited")
 
@@ -144,12 +159,12 @@ class PriceSettings(Settings):
 class Experiment(Settings):
     """A whole experiment."""
 
-    name: Name
+    name: Name = Field(description="and of its run folder below runs/, so no path")
     seed: int = Field(0, ge=0, description="of question sampling and of everything random")
     questions: int | None = Field(None, ge=1, description="per dataset, sampled by seed and id; absent = all")
-    dataset: tuple[DatasetSettings, ...] = Field(min_length=1)
-    condition: tuple[ConditionSettings, ...] = Field(min_length=1)
-    pair: tuple[PairSettings, ...] = ()
+    dataset: tuple[DatasetSettings, ...] = Field(min_length=1, strict=False)
+    condition: tuple[ConditionSettings, ...] = Field(min_length=1, strict=False)
+    pair: tuple[PairSettings, ...] = Field((), strict=False)
     controller: dict[str, ModelSettings] = Field(min_length=1)
     judge: dict[str, ModelSettings] = Field({}, description="the first table is the primary judge")
     protocol: ProtocolSettings = ProtocolSettings()
@@ -157,6 +172,14 @@ class Experiment(Settings):
     rate: RateSettings = RateSettings()
     budget: BudgetSettings = BudgetSettings()
     prices: dict[str, PriceSettings] = {}
+
+    @field_validator("name")
+    @classmethod
+    def _names_a_folder(cls, name: str) -> str:
+        if name in {".", ".."} or not {"/", "\0"}.isdisjoint(name):
+            msg = f"{name!r} cannot be the name of a folder; it must not be a path"
+            raise ValueError(msg)
+        return name
 
     @model_validator(mode="after")
     def _names_lead_somewhere(self) -> "Experiment":
@@ -170,6 +193,9 @@ class Experiment(Settings):
             _known("treatment of a pair", pair.treatment, conditions)
             if pair.select_on:
                 _known("select_on of a pair", pair.select_on, conditions)
+            if pair.baseline == pair.treatment:
+                msg = f"a pair compares {pair.baseline!r} with itself"
+                raise ValueError(msg)
         return self
 
 

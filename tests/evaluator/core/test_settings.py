@@ -210,6 +210,11 @@ def test_a_missing_key_is_named() -> None:
     [
         ('seed = "x"', 'name = "smoke"', "seed"),
         ("questions = 0", 'name = "smoke"', "questions"),
+        ("questions = true", 'name = "smoke"', "questions"),
+        ('questions = "8"', 'name = "smoke"', "questions"),
+        ("questions = 8.0", 'name = "smoke"', "questions"),
+        (f"questions = {2**63}", 'name = "smoke"', "questions"),
+        (f"seed = {2**63}", 'name = "smoke"', "seed"),
         ("repeat = 0", 'name = "minimal"', "condition.0.repeat"),
         ('retriever = "bing"', 'name = "minimal"', "condition.0.retriever"),
         ('gate.mode = "on"', 'name = "minimal"', "condition.0.gate.mode"),
@@ -218,6 +223,7 @@ def test_a_missing_key_is_named() -> None:
         ("[protocol]\nk = 101", 'model = "gpt-5-mini"', "protocol.k"),
         ("[budget]\nusd = 0", 'model = "gpt-5-mini"', "budget.usd"),
         ("[limits]\ntokens = 999", 'model = "gpt-5-mini"', "limits.tokens"),
+        ("[rate]\ntrajectories = 10001", 'model = "gpt-5-mini"', "rate.trajectories"),
         ("[rate]\ntrajectories = 0", 'model = "gpt-5-mini"', "rate.trajectories"),
         ("[prices.m]\ninput = -1\noutput = 1", 'model = "gpt-5-mini"', "prices.m.input"),
         ("max_output_tokens = 0", 'model = "gpt-5-mini"', "controller.mini.max_output_tokens"),
@@ -230,6 +236,24 @@ def test_a_value_of_a_wrong_kind_or_size_is_named_with_what_is_accepted(
         place in {"protocol.snippet", "condition.0.gate.rules"}
         and sentence(with_line(line, after=after)).startswith(f"x.toml: {place}: ")
     )
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/b", ".", "..", "a\\u0000b"])
+def test_an_experiment_whose_name_is_a_path_is_refused(name: str) -> None:
+    found = sentence(MINIMAL.replace('"smoke"', f'"{name}"'))
+    assert found.startswith("x.toml: name: ")
+    assert found.endswith("cannot be the name of a folder; it must not be a path")
+
+
+def test_a_key_in_place_of_the_name_of_its_variable_is_refused_unseen() -> None:
+    found = sentence(with_line('api_key_env = "sk-proj-canary"', after='model = "gpt-5-mini"'))
+    assert found.startswith("x.toml: controller.mini.api_key_env: ")
+    assert "canary" not in found
+
+
+def test_a_condition_is_not_compared_with_itself() -> None:
+    found = sentence(FULL.replace('treatment = "minimal+gate"', 'treatment = "minimal"'))
+    assert found == "x.toml: experiment: a pair compares 'minimal' with itself"
 
 
 def test_a_tree_that_is_no_table_is_refused() -> None:

@@ -24,6 +24,9 @@ bundle = "b"
 [[condition]]
 name = "c"
 controller = "m"
+[[condition]]
+name = "e"
+controller = "m"
 [controller.m]
 provider = "scripted"
 model = "hasty"
@@ -93,7 +96,7 @@ def test_rates_budget_deadlines_and_addresses_may_change(change: tuple[str, str]
         (('model = "hasty"', 'model = "hasty"\nreasoning_effort = "low"'), "controller.m.reasoning_effort"),
         (('bundle = "b"', 'bundle = "b2"'), "dataset.d.bundle"),
         (("[judge.k]", "[judge.l]"), "judge.k."),
-        (("[[condition]]", '[[pair]]\nbaseline = "c"\ntreatment = "c"\n[[condition]]'), "pair.0.baseline"),
+        (("[[condition]]", '[[pair]]\nbaseline = "c"\ntreatment = "e"\n[[condition]]'), "pair.0.baseline"),
     ],
 )
 def test_any_other_change_is_refused_and_named(change: tuple[str, str], key: str) -> None:
