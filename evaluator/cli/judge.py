@@ -29,7 +29,7 @@ def command(run: Path) -> int:
     if not judges:
         raise SettingsError(f"the experiment of {run} names no judge: it has no [judge.*] table")
     wiring.require_prices(folder.experiment)
-    wiring.require_keys(judges)
+    wiring.require_reachable(judges)
     with wiring.scripted_servers(judges) as served, folder.log("calls") as calls:
         code = asyncio.run(judge_owed(folder, served, calls))
     if code == INTERRUPTED:

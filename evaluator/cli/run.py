@@ -46,7 +46,7 @@ def command(
     used = {condition.controller for condition in settings.condition}
     controllers = {name: table for name, table in settings.controller.items() if name in used}
     wiring.require_prices(settings)
-    wiring.require_keys(controllers)
+    wiring.require_reachable(controllers)
     bundles = wiring.open_bundles(settings)
     hashes = {name: bundle.manifest.bundle_hash for name, bundle in bundles.items()}
     questions = {name: bundle.questions for name, bundle in bundles.items()}

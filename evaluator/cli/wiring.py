@@ -18,8 +18,9 @@ from evaluator.budget.prices import PriceTable
 from evaluator.controllers import openai_chat_wire
 from evaluator.controllers.http_line import open_session
 from evaluator.controllers.openai_chat import OpenAIChat
+from evaluator.controllers.scripted.completions import PROGRAMS
 from evaluator.controllers.scripted.server import HOST, ScriptedServer
-from evaluator.controllers.stack import build_model, key_variable, price_of
+from evaluator.controllers.stack import build_model, destination, key_variable, price_of
 from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, content_hash
 from evaluator.core.errors import CredentialError, InputError, SettingsError
@@ -84,12 +85,22 @@ def open_libraries(experiment: Experiment, bundles: Mapping[str, Bundle]) -> Ite
             library.close()
 
 
-def require_keys(tables: Mapping[str, ModelSettings]) -> None:
-    """CredentialError when the variable of a key that is needed is not set."""
+def require_reachable(tables: Mapping[str, ModelSettings]) -> None:
+    """Look at where each model is to be found, as far as that can be done without a call.
+
+    Raises:
+        CredentialError: The variable of a key that is needed is not set, or holds none.
+        InputError: An address cannot be used, or there is no scripted program of that name.
+    """
     for name, settings in tables.items():
         variable = key_variable(settings)
         if variable is not None and not os.environ.get(variable):
             raise CredentialError(f"{name} ({settings.model}) needs a key: set the variable {variable}")
+        if settings.provider != "scripted":
+            destination(settings, os.environ.get(variable or ""))
+        elif settings.model not in PROGRAMS:
+            hint = nearest(settings.model, list(PROGRAMS))
+            raise SettingsError(f"{name}: there is no scripted program {settings.model!r}; {hint}")
 
 
 def require_prices(experiment: Experiment) -> None:

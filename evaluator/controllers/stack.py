@@ -64,8 +64,8 @@ def build_model(
             f'add [prices."{settings.model}"] with input and output, or remove the cap'
         )
     bill_of = partial(_bill, settings=settings, prices=prices)
-    key = _checked_key(settings, api_key)
-    http = HttpLine(session, _url(settings), key=key, bill_of=bill_of, clock=clock)
+    url, key = destination(settings, api_key)
+    http = HttpLine(session, url, key=key, bill_of=bill_of, clock=clock)
     metered = Throttled(Capped(Recorded(http, journal), ledger), rate)
     return OpenAIChat(
         settings,
@@ -77,6 +77,16 @@ def build_model(
         call_seconds=call_seconds,
         key_variable=key_variable(settings),
     )
+
+
+def destination(settings: ModelSettings, api_key: str | None) -> tuple[str, str | None]:
+    """Where calls to a model go, and the key they take with them.
+
+    Raises:
+        CredentialError: The provider needs a key and has none, or one that no header can carry.
+        InputError: The address cannot be used.
+    """
+    return _url(settings), _checked_key(settings, api_key)
 
 
 def key_variable(settings: ModelSettings) -> str | None:
@@ -107,10 +117,19 @@ def _url(settings: ModelSettings) -> str:
     if settings.provider == "scripted" and settings.base_url is None:
         raise InputError(f"the scripted model {settings.model} needs the address of its server")
     base = OPENAI_URL if settings.base_url is None else settings.base_url
-    parts = urlsplit(base)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if not _is_address(base):
         raise InputError(f"base_url {base!r} of {settings.model} is no http or https address")
     return f"{base.rstrip('/')}/chat/completions"
+
+
+def _is_address(base: str) -> bool:
+    try:
+        parts = urlsplit(base)
+        usable_port = parts.port != 0
+    except ValueError:
+        return False
+    plain = base.isprintable() and " " not in base and not parts.query and not parts.fragment
+    return plain and usable_port and parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 def _checked_key(settings: ModelSettings, api_key: str | None) -> str | None:

@@ -175,6 +175,10 @@ BAD_EXPERIMENTS = {
         f'{SCRIPTED}\nbase_url = "http://example.com/v1"',
         "must be http://127.0.0.1:PORT/v1",
     ),
+    "unknown program": (SCRIPTED, SCRIPTED.replace("hasty", "hastyy"), "did you mean 'hasty'?"),
+    "address of no kind": (SCRIPTED, f'{OPENAI}\nbase_url = "ftp://host/v1"', "is no http or https address"),
+    "a key of no kind": (SCRIPTED, f'{OPENAI}\napi_key_env = "BAD_KEY"', "the key in BAD_KEY holds"),
+    "path for a name": ('name = "small"', 'name = "../small"', "cannot be the name of a folder"),
     "address with a bad port": (SCRIPTED, f'{SCRIPTED}\nbase_url = "http://127.0.0.1:x/v1"', "base_url"),
 }
 
@@ -190,6 +194,7 @@ def test_a_bad_experiment_is_one_sentence_and_nothing_is_written(
     sentence: str,
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("BAD_KEY", "sk-with\nnewline")
     changed(here, old, new)
     before = snapshot()
     code, out, err = readgate("run", "small.toml")

@@ -78,14 +78,14 @@ def test_a_file_comes_before_a_shipped_name_only_when_it_ends_in_toml(here: Path
 
 def test_keys_are_looked_for_by_name_only_where_one_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RG_KEY", raising=False)
-    wiring.require_keys({"hasty": HASTY})
+    wiring.require_reachable({"hasty": HASTY})
     with pytest.raises(CredentialError, match=r"mini \(gpt-5-mini\) needs a key: set the variable RG_KEY"):
-        wiring.require_keys({"mini": MINI})
+        wiring.require_reachable({"mini": MINI})
     monkeypatch.setenv("RG_KEY", "")
     with pytest.raises(CredentialError, match="RG_KEY"):
-        wiring.require_keys({"mini": MINI})
+        wiring.require_reachable({"mini": MINI})
     monkeypatch.setenv("RG_KEY", "something")
-    wiring.require_keys({"mini": MINI})
+    wiring.require_reachable({"mini": MINI})
 
 
 def test_prices_are_needed_under_a_cap_for_judges_too(here: Path) -> None:

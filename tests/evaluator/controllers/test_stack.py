@@ -79,7 +79,24 @@ def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(api_key: 
     assert "sk" not in str(raised.value)
 
 
-@pytest.mark.parametrize("base_url", ["localhost:8000", "ftp://host/v1", "http://", "", "/v1"])
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "localhost:8000",
+        "ftp://host/v1",
+        "http://",
+        "",
+        "/v1",
+        "http://host:port/v1",
+        "http://host:0/v1",
+        "http://host:65536/v1",
+        "http://[::1/v1",
+        "http://a host/v1",
+        "http://host\n/v1",
+        "http://host/v1?key=value",
+        "http://host/v1#part",
+    ],
+)
 def test_an_address_that_is_none_is_refused(base_url: str) -> None:
     with pytest.raises(InputError, match="is no http or https address"):
         _build(_settings(base_url=base_url), api_key="sk-12345678")
