@@ -150,7 +150,8 @@ def write_bundle(
 ) -> BundleSummary:
     """Build a bundle from records; passages are distinct. Errors as ``build_bundle``."""
     _refuse_what_is_no_bundle(out)
-    building = out.parent / f".{out.name}.building"
+    place = out.resolve()
+    building = place.parent / f".{place.name}.building"
     questions, unmatched = _write_texts(building, dataset, passages, recipe, progress)
     identity = recipe.identity(building)
     if (out / manifests.FILE_NAME).exists():
@@ -179,7 +180,7 @@ def write_bundle(
         bundle_hash=identity,
     )
     manifests.write_manifest(building, manifest)
-    _finish(building, out)
+    _finish(building, place)
     return BundleSummary(out, manifest, already_there=False, resumed_vectors=resumed)
 
 

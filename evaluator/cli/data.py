@@ -6,6 +6,7 @@ import click
 import orjson
 
 from evaluator.core.errors import InputError
+from evaluator.core.settings import LARGEST_INTEGER
 from index_builder.datasets.world import write_world
 
 
@@ -19,7 +20,11 @@ def command() -> None:
 @click.option("--questions", type=click.IntRange(min=1), default=200, show_default=True, help="Per dataset.")
 @click.option("--passages", type=click.IntRange(min=50), default=300, show_default=True, help="Per dataset.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Another seed, another world."
+    "--seed",
+    type=click.IntRange(0, LARGEST_INTEGER),
+    default=7,
+    show_default=True,
+    help="Another seed, another world.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def world(out: Path, questions: int, passages: int, seed: int, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import orjson
 from evaluator.cli.main import CHECK_FAILED, DONE
 from evaluator.cli.progress import stages
 from evaluator.core.errors import BundleError
+from evaluator.core.settings import LARGEST_INTEGER
 from index_builder.bundle import NO_EMBEDDER, BundleSummary, build_bundle, open_bundle, verify_bundle
 from index_builder.bundle_stats import bundle_stats
 from index_builder.datasets import LOADERS
@@ -37,7 +38,11 @@ def command() -> None:
 @click.option("--chunking", default="passage", show_default=True, help="passage, or packed:N (tokens).")
 @click.option("--embedder", default="minilm", show_default=True, help="minilm, or none (BM25 only).")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=7, show_default=True, help="Of the shuffle before packing."
+    "--seed",
+    type=click.IntRange(0, LARGEST_INTEGER),
+    default=7,
+    show_default=True,
+    help="Of the shuffle before packing.",
 )
 @click.option("--out", type=FOLDER, required=True, help="The bundle to write.")
 def build(
@@ -74,7 +79,7 @@ def verify(bundle: Path) -> int:
 @json_option
 def stats(bundle: Path, *, as_json: bool) -> None:
     """Print what BUNDLE holds."""
-    figures = bundle_stats(open_bundle(bundle, verify_hashes=False))
+    figures = bundle_stats(open_bundle(bundle, verify_hashes=True))
     if as_json:
         _print_json(figures)
         return
@@ -89,7 +94,7 @@ def stats(bundle: Path, *, as_json: bool) -> None:
 @json_option
 def recall(bundle: Path, *, as_json: bool) -> None:
     """Print how much of the gold each retriever finds for the questions themselves."""
-    table = recall_table(open_bundle(bundle, verify_hashes=False))
+    table = recall_table(open_bundle(bundle, verify_hashes=True))
     if as_json:
         _print_json(table)
         return
@@ -114,7 +119,7 @@ def recall(bundle: Path, *, as_json: bool) -> None:
 @json_option
 def search(bundle: Path, query: str, k: int, retriever: Retriever | None, *, as_json: bool) -> None:
     """Search BUNDLE for QUERY as an agent would; any text is a query."""
-    opened = open_bundle(bundle, verify_hashes=False)
+    opened = open_bundle(bundle, verify_hashes=True)
     best: Retriever = "bm25" if opened.vectors is None else "hybrid"
     library = HybridSearch(opened, retriever=retriever or best, k=k)
     hits = library.search_batch([query])[0]

@@ -57,6 +57,33 @@ def test_verify_passes_an_untouched_bundle_and_fails_an_altered_one(here: Path, 
     assert readgate("index", "stats", "altered")[0] == 2
 
 
+@pytest.mark.parametrize(
+    "words", [("stats", "altered"), ("recall", "altered"), ("search", "altered", "film")], ids=" ".join
+)
+@pytest.mark.parametrize("name", ["chunks.jsonl", "questions.jsonl", "vectors.npy", "lexical/meta.json"])
+def test_what_reads_an_altered_bundle_names_the_file(
+    here: Path, readgate: Command, name: str, words: tuple[str, ...]
+) -> None:
+    shutil.copytree(here / "bundles" / "musique", here / "altered")
+    content = bytearray((here / "altered" / name).read_bytes())
+    content[len(content) // 2] ^= 0x80
+    (here / "altered" / name).write_bytes(content)
+    code, out, err = readgate("index", *words)
+    assert (code, out) == (2, "")
+    assert err == f"readgate: altered/{name} was altered since the bundle was built\n"
+
+
+def test_a_bundle_can_take_the_place_of_the_empty_folder_one_stands_in(
+    here: Path, world: Path, readgate: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "empty").mkdir()
+    monkeypatch.chdir(here / "empty")
+    words = ("--source", world / "hotpotqa.json", "--dataset", "hotpotqa", "--embedder", "none", "--out", ".")
+    assert readgate("index", "build", *words)[0] == 0
+    assert readgate("index", "verify", here / "empty")[0] == 0
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+
+
 def test_stats_and_recall_are_figures_for_people_and_for_programs(here: Path, readgate: Command) -> None:
     del here
     code, out, _ = readgate("index", "stats", "bundles/hotpotqa", "--json")
@@ -114,6 +141,7 @@ def test_a_broken_source_is_one_sentence_that_names_it_and_nothing_is_left(
     [
         (("--dataset", "trivia"), "'trivia' is not one of"),
         (("--dataset", "hotpotqa", "--chunking", "pages"), "pages"),
+        (("--dataset", "hotpotqa", "--seed", str(2**63)), "--seed"),
         (("--dataset", "hotpotqa", "--embedder", "minilmm"), "minilmm"),
         (("--dataset", "hotpotqa", "--out", "small.toml"), "small.toml"),
         (("--dataset", "hotpotqa", "--corpus", "nowhere.json"), "nowhere.json"),
