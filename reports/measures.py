@@ -10,7 +10,7 @@ from typing import NamedTuple, TypedDict
 from evaluator.core.journal import Verdict
 from evaluator.core.outcome import Abstained, Answered, Failed
 from evaluator.core.ports import EntityExtractor
-from evaluator.core.trajectory import Injected, Ruled, Trajectory, WasRead
+from evaluator.core.trajectory import Ruled, Trajectory, WasRead
 from evaluator.evidence.decline import is_decline
 from evaluator.evidence.normalise import normalise_answer
 from evaluator.gates.evidence import Evidence, final_evidence, forced_by_gate
@@ -175,14 +175,13 @@ def _declined(trajectory: Trajectory) -> bool:
 
 
 def _exhausted(trajectory: Trajectory) -> bool:
-    """Whether the gate had to let the last ``final`` be; an injected passage is its only correction."""
+    """Whether the gate had to let the last ``final`` be, its corrections used up."""
     outcome, rulings = trajectory.outcome, _rulings(trajectory)
     if isinstance(outcome, Abstained) and outcome.reason == "gate_exhausted":
         return True
     if not rulings or (isinstance(outcome, Answered) and outcome.forced):
         return False
-    injected = any(isinstance(step, Injected) for step in trajectory.steps)
-    return rulings[-1].decision == "exhausted" or (injected and rulings[-1].fired.read)
+    return rulings[-1].decision == "exhausted"
 
 
 def _gate(trajectory: Trajectory, verdicts: CurrentVerdicts, evidence: Evidence) -> _Gate:

@@ -61,6 +61,9 @@ class GateSettings(Settings):
         if self.inject != "none" and self.mode != "enforce":
             msg = f'inject = "{self.inject}" needs mode = "enforce"'
             raise ValueError(msg)
+        if self.inject != "none" and self.when_exhausted == "abstain":
+            msg = 'when_exhausted = "abstain" does not go with inject: finals after a passage are accepted'
+            raise ValueError(msg)
         return self
 
 

@@ -4,6 +4,8 @@
 run; ``decide`` looks only at the rules that the gate names.
 """
 
+import math
+
 from evaluator.core.ports import EntityExtractor
 from evaluator.core.settings import GateSettings
 from evaluator.core.trajectory import Decision, Fired
@@ -41,8 +43,12 @@ def decide(gate: GateSettings, fired: Fired, corrections_so_far: int) -> Decisio
         return "accepted"
     if gate.mode == "shadow":
         return "shadowed"
-    if gate.inject != "none" and corrections_so_far > 0:
-        return "accepted"  # a passage is injected at most once; what follows it is taken
-    if gate.max_corrections is not None and corrections_so_far >= gate.max_corrections:
+    if corrections_so_far >= _most_corrections(gate):
         return "exhausted"
     return "rejected" if gate.inject == "none" else "injected"
+
+
+def _most_corrections(gate: GateSettings) -> float:
+    """How many corrections an episode may get; a passage is injected once, and later finals are let pass."""
+    most = math.inf if gate.max_corrections is None else gate.max_corrections
+    return most if gate.inject == "none" else min(most, 1)

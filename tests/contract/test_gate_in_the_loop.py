@@ -172,14 +172,14 @@ def test_an_exhausted_gate_abstains_when_told_so() -> None:
 def test_injecting_as_user_answers_neutrally_and_appends_one_user_message() -> None:
     run = play(SEARCH, FINAL, FINAL, gate=INJECT_USER)
     assert last_messages(run, 2) == [("tool", NEUTRAL), ("user", PASSAGE)]
-    assert decisions(run) == ["injected", "accepted"]
+    assert decisions(run) == ["injected", "exhausted"]
     assert run.episode.steps[4] == Injected(2, "c1", "user", PASSAGE)
 
 
 def test_injecting_as_tool_puts_the_text_into_the_reply_to_the_final() -> None:
     run = play(SEARCH, FINAL, FINAL, gate=INJECT_TOOL)
     assert last_messages(run, 1) == [("tool", f"{NEUTRAL}\n\n{PASSAGE}")]
-    assert decisions(run) == ["injected", "accepted"]
+    assert decisions(run) == ["injected", "exhausted"]
     assert run.episode.steps[4] == Injected(2, "c1", "tool", PASSAGE)
 
 
@@ -210,9 +210,9 @@ def test_the_passage_is_rank_1_of_the_latest_search_that_had_hits() -> None:
 
 
 def test_a_passage_is_injected_at_most_once_and_later_finals_are_accepted() -> None:
-    gate = GateSettings(mode="enforce", inject="user", max_corrections=5, when_exhausted="abstain")
+    gate = GateSettings(mode="enforce", inject="user", max_corrections=5)
     run = play(SEARCH, FINAL, SEARCH_LYON, FINAL, gate=gate)
-    assert decisions(run) == ["injected", "accepted"]
+    assert decisions(run) == ["injected", "exhausted"]
     assert run.episode.outcome == Answered("Shakespeare")
 
 

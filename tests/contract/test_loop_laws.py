@@ -64,9 +64,14 @@ GATES = st.one_of(
     st.builds(
         GateSettings,
         mode=st.just("enforce"),
-        inject=st.sampled_from(["none", "none", "user", "tool"]),
         max_corrections=st.sampled_from([None, 0, 1, 2]),
         when_exhausted=st.sampled_from(["accept", "abstain"]),
+    ),
+    st.builds(
+        GateSettings,
+        mode=st.just("enforce"),
+        inject=st.sampled_from(["user", "tool"]),
+        max_corrections=st.sampled_from([None, 0, 1, 2]),
     ),
 )
 LIMITS = st.builds(LimitSettings, turns=st.integers(1, 5), tokens=st.sampled_from([2_000, 8_000, 128_000]))

@@ -91,7 +91,7 @@ def test_exhausted_is_what_a_gate_had_to_let_be(
 
 def test_after_an_injection_an_unread_answer_is_one_the_gate_had_to_let_be() -> None:
     given = ruled(2, decision="injected", fired=True), Injected(2, "g", "user", "text")
-    assert _judged(*given, ruled(3, fired=True)).exhausted
+    assert _judged(*given, ruled(3, decision="exhausted", fired=True)).exhausted
     assert not _judged(*given, was_read(3, "g"), ruled(4)).exhausted
 
 

@@ -274,6 +274,12 @@ def test_injecting_needs_an_enforced_gate(mode: str) -> None:
     assert found == 'x.toml: condition.0.gate: inject = "user" needs mode = "enforce"'
 
 
+def test_finals_after_an_injected_passage_are_accepted_so_none_can_be_an_abstention() -> None:
+    line = 'gate = { mode = "enforce", inject = "tool", when_exhausted = "abstain" }'
+    found = sentence(with_line(line, after='name = "minimal"'))
+    assert found.startswith('x.toml: condition.0.gate: when_exhausted = "abstain" does not go with inject')
+
+
 def test_two_tables_of_one_name_are_refused() -> None:
     dataset = '[[dataset]]\nname = "hotpotqa"\nbundle = "other"\n'
     assert sentence(MINIMAL + dataset) == "x.toml: experiment: two dataset tables are named 'hotpotqa'"

@@ -96,8 +96,8 @@ def test_enforce_rejects_until_the_corrections_are_used_up(so_far: int, most: in
     [
         (None, 0, "injected"),
         (2, 0, "injected"),
-        (None, 1, "accepted"),
-        (1, 1, "accepted"),  # later finals are accepted, not exhausted: nothing more was to come
+        (None, 1, "exhausted"),
+        (2, 1, "exhausted"),
         (0, 0, "exhausted"),
     ],
 )

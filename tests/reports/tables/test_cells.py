@@ -97,7 +97,13 @@ def test_zero_reads_are_split_by_the_first_reason_that_fits(tmp_path: Path) -> N
         (trajectory_of("none", "q2", outcome=Abstained("gate_exhausted")), None),
         (
             trajectory_of(
-                "none", "q3", steps=[ruled(2, decision="injected", fired=True), given, ruled(3, fired=True)]
+                "none",
+                "q3",
+                steps=[
+                    ruled(2, decision="injected", fired=True),
+                    given,
+                    ruled(3, decision="exhausted", fired=True),
+                ],
             ),
             "correct",
         ),
