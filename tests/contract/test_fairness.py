@@ -99,7 +99,7 @@ def _rulings(trajectory: Trajectory) -> list[Ruled]:
 def test_no_final_that_an_enforced_gate_accepted_searched_without_reading(
     quickstart: dict[str, dict[str, Played]], dataset: str
 ) -> None:
-    for arm in ("hasty+gate", "diligent+gate"):
+    for arm in ("hasty+gate", "hasty+inject", "diligent+gate"):
         for trajectory in quickstart[dataset][arm].trajectories.values():
             rulings = _rulings(trajectory)
             if rulings and rulings[-1].decision == "accepted":
