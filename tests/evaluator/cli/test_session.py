@@ -1,11 +1,13 @@
-"""Runs that are killed or interrupted lose nothing, repeat nothing, and end as undisturbed ones do."""
+"""Runs that are killed, interrupted or badly served lose nothing, repeat nothing, and end as others do."""
 
 import asyncio
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +16,19 @@ import orjson
 import pytest
 
 from evaluator.cli.session import session, stop_on_signals
+from evaluator.controllers.scripted.completions import complete
 from evaluator.core.errors import CapReachedError
 from evaluator.core.trajectory import Asked, Trajectory
 from evaluator.store.run_folder import RunFolder
+from tests.contract import fault_server as server
+from tests.contract.fault_server import Answer, FaultServer, Received
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
 
 KILLS = 20
 REPEATS = 6
+FAULTS = (server.error(429), server.response(500, server.HTML, name="500"), server.GARBAGE, server.RESET)
 IN_FLIGHT = 32
 TRAJECTORIES = 2 * 20 * 2 * REPEATS
 POLL_SECONDS = 0.001
@@ -35,13 +41,13 @@ gate = {{ mode = "{mode}" }}
 """
 
 
-def many_arms(here: Path) -> Path:
-    """An experiment of 480 trajectories, 32 in flight."""
+def many_arms(here: Path, repeats: int = REPEATS) -> Path:
+    """An experiment of 80 trajectories a repeat, 32 in flight."""
     head, rest = (here / "small.toml").read_text().split("[[condition]]", 1)
     tail = rest[rest.index("[controller.hasty]") :].replace("trajectories = 8", f"trajectories = {IN_FLIGHT}")
     arms = [
         ARM.format(name=mode, repeat=repeat, mode=mode)
-        for repeat in range(1, REPEATS + 1)
+        for repeat in range(1, repeats + 1)
         for mode in ("off", "enforce")
     ]
     path = here / "many.toml"
@@ -81,6 +87,52 @@ def undisturbed(trajectory: Trajectory) -> Trajectory:
         replace(step, latency_s=0.0) if isinstance(step, Asked) else step for step in trajectory.steps
     )
     return replace(trajectory, steps=steps, started_at="", seconds=0.0)
+
+
+def programs(request: Received) -> Answer:
+    """The scripted programs, as any server of chat completions."""
+    status, body = complete(request.body)
+    return server.response(status, body, name="served")
+
+
+@contextmanager
+def serving(behave: server.Behaviour) -> Iterator[FaultServer]:
+    """A fault server in a thread of its own, for commands that run in this one."""
+    loop, faulty = asyncio.new_event_loop(), FaultServer(behave)
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(faulty.__aenter__(), loop).result()
+    try:
+        yield faulty
+    finally:
+        asyncio.run_coroutine_threadsafe(faulty.__aexit__(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def test_faults_on_one_request_in_five_change_no_outcome_and_no_verdict(
+    here: Path, readgate: Command
+) -> None:
+    experiment = many_arms(here, repeats=14)
+    behaviours = {"clean": programs, "faulty": server.one_in_five(programs, FAULTS, seed=3)}
+    ends, logs = {}, {}
+    for name, behave in behaviours.items():
+        with serving(behave) as faulty:
+            address = f'provider = "openai_chat"\nsend_seed = true\nbase_url = "{faulty.url}"'
+            (here / f"{name}.toml").write_text(
+                experiment.read_text().replace('provider = "scripted"', address)
+            )
+            assert readgate("run", f"{name}.toml", "--out", name)[0] == 0
+            assert readgate("judge", name)[0] == 0
+        folder = RunFolder.open(here / name)
+        verdicts = {(line.trajectory_id, line.answer): line.verdict for line in folder.verdicts()}
+        ends[name] = {each.trajectory_id: undisturbed(each) for each in folder.trajectories()}, verdicts
+        logs[name] = faulty.log
+    assert ends["faulty"] == ends["clean"]
+    assert len(ends["clean"][0]) == 14 * 80
+    assert logs["faulty"]["served"] == logs["clean"]["served"]
+    assert all(logs["faulty"][fault.name] >= 200 for fault in FAULTS)
 
 
 def test_twenty_kills_lose_nothing_repeat_nothing_and_change_no_outcome(
