@@ -4,12 +4,13 @@ The key goes into one request header and nowhere else: it is masked out of whate
 back before anything else sees it.
 """
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import aiohttp
 
-from evaluator.controllers.lenient_json import clean, dumps, loads, loads_strict
+from evaluator.controllers.lenient_json import clean, loads, loads_strict
 from evaluator.controllers.line import Attempt, Bill, RawReply
 from evaluator.core.ports import Clock
 
@@ -103,15 +104,24 @@ def _parsed(body: bytes) -> tuple[object, bool]:
 
 
 def _masker(key: str) -> Callable[[bytes], bytes]:
-    """A function that replaces the key, in the spellings that JSON has for it, by asterisks."""
+    """A function that replaces the key by asterisks, however JSON within JSON may spell it."""
     if len(key) < SHORTEST_SECRET:
         return lambda body: body
-    quoted = dumps(key)[1:-1]
-    spellings = {key.encode(), quoted, quoted.replace(b"/", rb"\/")}
+    escaped = re.compile("".join(map(_spellings, key)).encode())
+    plain = key.encode()
 
     def mask(body: bytes) -> bytes:
-        for spelling in spellings:
-            body = body.replace(spelling, b"***")
-        return body
+        if b"\\" in body:
+            body = escaped.sub(b"***", body)
+        return body.replace(plain, b"***")
 
     return mask
+
+
+def _spellings(character: str) -> str:
+    """A pattern for a character inside up to three levels of JSON strings.
+
+    Each level doubles the backslashes before a quoted character or before a code point.
+    """
+    quoting = r"\\{0,7}" if character in '"/\\' else ""
+    return rf"(?:{quoting}{re.escape(character)}|\\{{1,7}}u00(?i:{ord(character):02x}))"

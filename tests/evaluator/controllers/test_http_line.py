@@ -111,7 +111,20 @@ def test_no_connection_is_a_raw_reply_that_cost_nothing() -> None:
     assert "Cannot connect to host" in raw.error
 
 
-@pytest.mark.parametrize("spelling", [KEY, KEY.replace("/", r"\/")])
+POINTS = "".join(f"\\u{ord(each):04X}" for each in KEY)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        KEY,
+        KEY.replace("/", r"\/"),
+        POINTS,
+        POINTS.lower(),
+        POINTS.replace("\\", "\\\\"),
+        KEY[:5] + POINTS[30:],
+    ],
+)
 def test_an_echoed_key_is_masked_before_anyone_sees_it(spelling: str) -> None:
     raw, _ = _send(server.response(200, f'{{"a": "{spelling}"}}'.encode(), {"Retry-After": KEY}))
     assert (raw.body, raw.tree, raw.headers) == (b'{"a": "***"}', {"a": "***"}, {"retry-after": "***"})
