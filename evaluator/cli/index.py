@@ -7,7 +7,7 @@ from typing import get_args
 import click
 import orjson
 
-from evaluator.cli.main import CHECK_FAILED, DONE
+from evaluator.cli.main import CHECK_FAILED, DONE, printable
 from evaluator.cli.progress import stages
 from evaluator.core.errors import BundleError
 from evaluator.core.settings import LARGEST_INTEGER
@@ -128,8 +128,8 @@ def search(bundle: Path, query: str, k: int, retriever: Retriever | None, *, as_
         _print_json(hits)
         return
     for hit in hits:
-        click.echo(f"{hit.rank}. {hit.title or '(no title)'}  [{hit.chunk_id}]  {hit.score:.4f}")
-        click.echo(f"   {hit.snippet}")
+        click.echo(f"{hit.rank}. {printable(hit.title) or '(no title)'}  [{hit.chunk_id}]  {hit.score:.4f}")
+        click.echo(f"   {printable(hit.snippet)}")
     if not hits:
         click.echo("nothing matches")
 

@@ -6,7 +6,9 @@ answers at once. Each module offers one ``command``.
 
 import asyncio
 import importlib
+import io
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -23,6 +25,8 @@ INCOMPLETE = 4
 INTERRUPTED = 130
 
 INTERRUPTIONS = (KeyboardInterrupt, asyncio.CancelledError, click.Abort)
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -72,10 +76,12 @@ def readgate() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; no foreseen error shows a traceback."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _take_any_text()
     try:
         with readgate.make_context("readgate", words) as context:
             code: int | None = readgate.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -87,8 +93,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return DONE
     except (click.ClickException, ReadGateError, OSError, *INTERRUPTIONS) as error:
         sentence, code = _ending(error)
-        click.echo(f"readgate: {' '.join(sentence.split())}", err=True)
+        click.echo(f"readgate: {printable(' '.join(sentence.split()))}", err=True)
     return code or DONE
+
+
+def printable(text: str) -> str:
+    """The text with what could steer a terminal (models and servers write it) shown as escapes."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _take_any_text() -> None:
+    """Files and pipes are written in UTF-8; a terminal shows escapes for what its encoding lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _ending(error: BaseException) -> tuple[str, int]:

@@ -9,6 +9,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
+from evaluator.cli.main import printable
 from evaluator.core.errors import InputError
 from evaluator.core.journal import Verdict
 from evaluator.core.outcome import Abstained, Answered, Failed, Outcome
@@ -26,6 +27,7 @@ from evaluator.core.trajectory import (
 from evaluator.store.run_folder import RunFolder
 
 LISTED = 5
+NARROWEST = 20
 WORDS = {True: "fires", False: "no", None: "cannot tell"}
 
 
@@ -52,7 +54,9 @@ def command(run: Path, trajectory_id: str, *, as_json: bool) -> None:
     verdicts = [verdict for verdict in folder.verdicts() if verdict.trajectory_id == trajectory.trajectory_id]
     console = Console(highlight=False, soft_wrap=True)
     for line in lines_of(trajectory, verdicts):
-        for part in Text(line.text, style=line.style).wrap(console, console.width - line.indent):
+        for part in Text(printable(line.text), style=line.style).wrap(
+            console, max(console.width - line.indent, NARROWEST)
+        ):
             part.rstrip()
             console.print(Text(" " * line.indent).append_text(part) if part else "")
 

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from evaluator.cli import main as main_module
-from evaluator.cli.main import COMMANDS, main
+from evaluator.cli.main import COMMANDS, main, printable
 from evaluator.core.errors import CapReachedError, CredentialError, EmbeddingError, SettingsError
 
 HEAVY = ("numpy", "pydantic", "aiohttp", "rich", "tantivy", "onnxruntime", "orjson", "matplotlib")
@@ -127,3 +127,22 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
         os.close(reading)
         _, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\x00", "\x07", "\x1b[2J", "\x7f", "\x9b31m", "\u202e", "\u2066", "\ud800"]
+)
+def test_nothing_that_steers_a_terminal_is_printed(hostile: str) -> None:
+    shown = printable(f"a{hostile}b\té漢\n")
+    assert shown.startswith("a\\")
+    assert shown.endswith("b\té漢\n")
+    assert hostile[0] not in shown
+
+
+def test_what_is_piped_is_utf_8_whatever_the_locale() -> None:
+    words = [sys.executable, "-m", "evaluator", "run", "nö漢.toml"]
+    for encoding in ("ascii", "latin-1", "utf-8"):
+        done = subprocess.run(
+            words, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding}
+        )
+        assert (done.returncode, "nö漢.toml" in done.stderr.decode()) == (2, True)
