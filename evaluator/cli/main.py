@@ -9,6 +9,7 @@ import importlib
 import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -54,7 +55,12 @@ class Commands(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"evaluator.cli.{cmd_name}").command
+        # A Ctrl-C inside a C extension's import comes out as ImportError: let it wait until that is over.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            command: click.Command = importlib.import_module(f"evaluator.cli.{cmd_name}").command
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -53,10 +53,9 @@ def command(run: Path, trajectory_id: str, *, as_json: bool) -> None:
         return
     verdicts = [verdict for verdict in folder.verdicts() if verdict.trajectory_id == trajectory.trajectory_id]
     console = Console(highlight=False, soft_wrap=True)
+    console.width = max(console.width, NARROWEST)
     for line in lines_of(trajectory, verdicts):
-        for part in Text(printable(line.text), style=line.style).wrap(
-            console, max(console.width - line.indent, NARROWEST)
-        ):
+        for part in Text(printable(line.text), style=line.style).wrap(console, console.width - line.indent):
             part.rstrip()
             console.print(Text(" " * line.indent).append_text(part) if part else "")
 

@@ -3,10 +3,12 @@
 import asyncio
 import errno
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -146,3 +148,19 @@ def test_what_is_piped_is_utf_8_whatever_the_locale() -> None:
             words, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding}
         )
         assert (done.returncode, "nö漢.toml" in done.stderr.decode()) == (2, True)
+
+
+def test_an_interruption_waits_until_a_command_is_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imported = []
+
+    def interrupted_import(name: str) -> object:
+        signal.raise_signal(signal.SIGINT)
+        imported.append(name)
+        return SimpleNamespace(command=None)
+
+    monkeypatch.setattr("evaluator.cli.main.importlib.import_module", interrupted_import)
+    assert main(["show", "run", "id"]) == 130
+    assert imported == ["evaluator.cli.show"]
+    assert capsys.readouterr().err == "readgate: interrupted; the same command goes on from here\n"

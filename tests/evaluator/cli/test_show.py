@@ -168,3 +168,14 @@ def test_a_trajectory_is_found_by_the_start_of_its_id(here: Path, readgate: Comm
         "",
         "readgate: no trajectory of runs/small has an id that begins with 'xyz'\n",
     )
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "40"])
+def test_a_terminal_of_any_width_is_written_to(
+    here: Path, readgate: Command, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    assert readgate("run", "small.toml", "--limit", 1)[0] == 0
+    one = next(RunFolder.open(here / "runs/small").trajectories())
+    monkeypatch.setenv("COLUMNS", columns)
+    code, out, err = readgate("show", "runs/small", one.trajectory_id)
+    assert (code, err, bool(out)) == (0, "", True)
