@@ -125,10 +125,10 @@ def _effect(row: PairRow) -> tuple[str, ...]:
 
 
 def _outcomes(report: Report) -> Table:
-    columns = ("Condition", "Expected", "Scored", "Failed", "Unjudged", "Missing", "Acc %", "Contain %")
+    columns = ("Condition", "Expected", "Scored", "Failed", "Unjudged", "Missing", "Acc", "Contain")
     return Table(
-        "Outcomes",
-        (*columns, "w/o y/n", "Abstain %", "Decline %"),
+        "Outcomes: counts, then % of scored rows",
+        (*columns, "w/o y/n", "Abstain", "Decline"),
         _by_dataset(
             report.cells,
             lambda row: (

@@ -20,6 +20,11 @@ def points(difference: float | None) -> str:
     return "0.0" if text in {"+0.0", "-0.0"} else text.replace("-", MINUS)
 
 
+def span(low: str, high: str) -> str:
+    """From the lowest to the highest figure of several; one figure where these are the same."""
+    return low if low == high else f"{low} to {high}"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """A confidence interval in percentage points."""
     return UNDEFINED if low is None or high is None else f"[{points(low)}, {points(high)}]"

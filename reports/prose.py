@@ -6,7 +6,7 @@ The same words lead a report, stand under its tables, and describe a picture to 
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from reports.formats import count, interval, p_sentence, percent, points
+from reports.formats import count, interval, p_sentence, percent, points, span
 from reports.report import Report
 from reports.tables.cells import CellRow
 from reports.tables.funnel import FunnelRow
@@ -142,15 +142,11 @@ def null_note(rows: Sequence[CellRow]) -> str:
         "the low-evidence rule": [row.null_low_evidence for row in rows if row.null_low_evidence is not None],
     }
     parts = [
-        f"{rule} in {percent(min(found))} to {percent(max(found))} %"
+        f"{rule} in {span(percent(min(found)), percent(max(found)))} % of a cell's answers"
         for rule, found in shares.items()
         if found
     ]
-    return (
-        f"Without an entity to look for, and so null, of the answers of a cell: {', '.join(parts)}."
-        if parts
-        else ""
-    )
+    return f"Had no entity to look for, and so could not fire: {', '.join(parts)}." if parts else ""
 
 
 def effects_note(report: Report) -> str:
@@ -164,13 +160,18 @@ def effects_note(report: Report) -> str:
         f"{word.replace('_', ' ')} {n:,}" for word, n in lost.items() if n or word != "not_selected"
     )
     sentences = [
-        "Δ is the risk difference; p is the exact McNemar test; Holm corrects the dataset rows of a family."
+        "Gained: wrong in the baseline, right in the treatment; lost: the reverse.",
+        (
+            "Δ is the risk difference; p is the exact McNemar test; Holm corrects the dataset rows of a family, "
+            "without reruns and selected questions."
+        ),
     ]
     least = [row.detectable for row in rows if row.detectable is not None]
     if least:
+        lowest, highest = (points(each).lstrip("+") for each in (min(least), max(least)))
         sentences.append(
-            f"At 80 % power rows of this size detect from {points(min(least)).lstrip('+')} to "
-            f"{points(max(least)).lstrip('+')} points; not detected is not no effect."
+            f"The least effect that a row can detect with 80 % power is {span(lowest, highest)} points; "
+            "not detected is not no effect."
         )
     if any(is_unresampled(row) for row in report.pairs):
         sentences.append(f"{UNRESAMPLED_MARK} {NOTHING_TO_RESAMPLE}; it bounds nothing.")

@@ -49,10 +49,11 @@ async def judge_owed(folder: RunFolder, judges: Mapping[str, ModelSettings], cal
             progress=opened.counted,
             stop=opened.stop,
         )
-    click.echo(
-        f"{summary.judged} verdicts given, {summary.unjudged} unjudged, "
-        f"${opened.ledger.committed:.4f} spent; next: readgate report {shlex.quote(str(folder.path))}"
+    told = (
+        f"{summary.judged} verdicts given, {summary.unjudged} unjudged, ${opened.ledger.committed:.4f} spent"
     )
     if summary.interrupted:
+        click.echo(told)
         return INTERRUPTED
+    click.echo(f"{told}; next: readgate report {shlex.quote(str(folder.path))}")
     return INCOMPLETE if summary.unjudged else DONE

@@ -31,7 +31,7 @@ from evaluator.store.run_folder import RunFolder, open_for_run
 @click.argument("experiment")
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; default runs/<name>.")
 @click.option("--budget-usd", type=float, help="What the run folder may spend in all, judging included.")
-@click.option("--limit", type=click.IntRange(min=1), help="Questions per cell to run now.")
+@click.option("--limit", type=click.IntRange(min=1), help="Run only so many questions of each cell for now.")
 @click.option("--concurrency", type=int, help="Trajectories in flight.")
 def command(
     experiment: str, out: Path | None, budget_usd: float | None, limit: int | None, concurrency: int | None
@@ -117,12 +117,13 @@ async def run_owed(work: Work) -> int:
         )
     failed = opened.counted.troubled
     there = len(plans) - len(missing) + result.done - failed
-    click.echo(
-        f"{there} of {len(plans)} trajectories done, {failed} failed, ${opened.ledger.committed:.4f} spent; "
-        f"next: readgate judge {shlex.quote(str(folder.path))}"
+    summary = (
+        f"{there} of {len(plans)} trajectories done, {failed} failed, ${opened.ledger.committed:.4f} spent"
     )
     if result.interrupted:
+        click.echo(summary)
         return INTERRUPTED
+    click.echo(f"{summary}; next: readgate judge {shlex.quote(str(folder.path))}")
     return INCOMPLETE if failed else DONE
 
 

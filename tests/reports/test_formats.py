@@ -36,6 +36,10 @@ def test_a_p_value_in_a_sentence_has_one_sign() -> None:
     assert (formats.p_sentence(1e-9), formats.p_sentence(0.04)) == ("p < 1e-4", "p = 0.040")
 
 
+def test_a_range_of_one_figure_is_that_figure() -> None:
+    assert (formats.span("0.0", "12.7"), formats.span("0.0", "0.0")) == ("0.0 to 12.7", "0.0")
+
+
 @pytest.mark.parametrize(("amount", "text"), [(0.0, "0"), (0.00123, "0.0012"), (1234.5, "1,234.50")])
 def test_money_shows_what_there_is(amount: float, text: str) -> None:
     assert formats.usd(amount) == text

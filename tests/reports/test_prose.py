@@ -56,7 +56,9 @@ def test_the_null_share_of_the_rules_is_printed_as_a_range_over_cells(report: Re
         replace(second, null_snippet_only=0.5, null_low_evidence=None),
         replace(third, null_snippet_only=None, null_low_evidence=None),
     )
-    assert prose.null_note(cells).endswith("of the answers of a cell: the snippet rule in 25.0 to 50.0 %.")
+    assert prose.null_note(cells).endswith(
+        "could not fire: the snippet rule in 25.0 to 50.0 % of a cell's answers."
+    )
     assert prose.null_note(cells[2:]) == ""
 
 
@@ -87,6 +89,7 @@ def test_datasets_without_known_gold_are_named(report: Report) -> None:
 
 def test_the_note_on_effects_says_what_could_have_been_detected(report: Report) -> None:
     note = prose.effects_note(report)
+    assert "Gained: wrong in the baseline, right in the treatment; lost: the reverse." in note
     assert "points; not detected is not no effect." in note
     assert "include regression to the mean: no test" in note
     # In the exploratory pair both arms are right on the same questions.

@@ -75,7 +75,10 @@ class WorldSummary:
                     f"a world of {each.passages:,} passages has {each.questions:,}, and all were used"
                 )
             yield f"{each.corpus}: {each.passages:,} passages"
-        yield f"decisive fact beyond the {SNIPPET}-character snippet in {self.late_share:.1%}"
+        yield (
+            f"of the facts that the questions ask for, {self.late_share:.1%} end beyond the first {SNIPPET} "
+            "characters of their passage"
+        )
 
 
 def write_world(

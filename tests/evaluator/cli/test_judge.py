@@ -65,7 +65,7 @@ def test_interrupted_judging_says_how_to_go_on(
 
     monkeypatch.setattr("evaluator.cli.judge.judge_run", interrupted)
     code, out, err = readgate("judge", run)
-    assert (code, out.split(",")[0]) == (130, "0 verdicts given")
+    assert (code, out) == (130, "0 verdicts given, 0 unjudged, $0.0000 spent\n")
     assert err == f"interrupted; to go on: readgate judge {run}\n"
 
 

@@ -144,8 +144,10 @@ def test_an_interrupted_run_says_the_command_that_goes_on(
         return await run_episode(*arguments)  # type: ignore[arg-type] # passed on as they came
 
     monkeypatch.setattr("evaluator.cli.run.run_episode", interrupted_at_the_third)
-    code, _, err = readgate("run", "small.toml", "--concurrency", 2, "--limit", 9, "--out", "my run")
+    code, out, err = readgate("run", "small.toml", "--concurrency", 2, "--limit", 9, "--out", "my run")
     assert code == 130
+    assert "of 36 trajectories done" in out
+    assert "next:" not in out
     command = "readgate run small.toml --out 'my run' --limit 9 --concurrency 2"
     assert err.endswith(f"interrupted; to go on: {command}\n")
     monkeypatch.undo()

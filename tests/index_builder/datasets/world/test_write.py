@@ -137,7 +137,10 @@ def test_the_summary_tells_the_measured_share_of_late_facts(tmp_path: Path) -> N
     told = sum(each.late_facts for each in pair) / sum(each.facts for each in pair)
     assert told == _measured_late_share(summary)
     assert 0.5 <= summary.late_share <= 0.65
-    assert f"decisive fact beyond the 200-character snippet in {summary.late_share:.1%}" in summary.lines()
+    assert list(summary.lines())[-1] == (
+        f"of the facts that the questions ask for, {summary.late_share:.1%} end beyond the first 200 "
+        "characters of their passage"
+    )
 
 
 def test_the_share_of_late_facts_is_a_setting(tmp_path: Path) -> None:
