@@ -162,8 +162,8 @@ def effects_note(report: Report) -> str:
     sentences = [
         "Gained: wrong in the baseline, right in the treatment; lost: the reverse.",
         (
-            "Δ is the risk difference; p is the exact McNemar test; Holm corrects the dataset rows of a family, "
-            "without reruns and selected questions."
+            "Δ is the risk difference; p is the exact McNemar test; Holm corrects the dataset rows of a "
+            "family, without reruns and selected questions."
         ),
     ]
     least = [row.detectable for row in rows if row.detectable is not None]
