@@ -16,7 +16,7 @@ from index_builder.embedding.minilm import MAX_TOKENS, MODEL, TOKENIZER, MiniLM,
 from index_builder.embedding.tokenizer import TextTokenizer
 from index_builder.errors import InputError
 
-Matrix = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float64]
 
 TEXTS = [
     "Charles Babbage\nCharles Babbage designed the Analytical Engine in London.",
@@ -42,7 +42,8 @@ def official_weights() -> Callable[[str], Matrix]:
 
     def tensor(name: str) -> Matrix:
         first, last = table[name]["data_offsets"]
-        return np.frombuffer(raw[start + first : start + last], np.float32).reshape(table[name]["shape"])
+        values = np.frombuffer(raw[start + first : start + last], np.float32).astype(np.float64)
+        return values.reshape(table[name]["shape"])
 
     return tensor
 
@@ -61,7 +62,7 @@ def bert(tensor: Callable[[str], Matrix], ids: list[int]) -> Matrix:
     def norm(x: Matrix, name: str) -> Matrix:
         return normalised(x, tensor(f"{name}.weight"), tensor(f"{name}.bias"))
 
-    erf = np.vectorize(math.erf, otypes=[np.float32])
+    erf = np.vectorize(math.erf, otypes=[np.float64])
     table = "embeddings.{}_embeddings.weight".format
     x = tensor(table("word"))[ids] + tensor(table("position"))[: len(ids)] + tensor(table("token_type"))[0]
     x = norm(x, "embeddings.LayerNorm")
