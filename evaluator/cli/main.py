@@ -86,8 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with readgate.make_context("readgate", words) as context:
             code: int | None = readgate.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -109,7 +108,11 @@ def printable(text: str) -> str:
 
 
 def _take_any_text() -> None:
-    """Files and pipes are written in UTF-8; a terminal shows escapes for what its encoding lacks."""
+    """Files and pipes are written in UTF-8; a terminal shows escapes for what its encoding lacks.
+
+    An output that was closed before we began swallows what it is given.
+    """
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"

@@ -164,3 +164,11 @@ def test_an_interruption_waits_until_a_command_is_imported(
     assert main(["show", "run", "id"]) == 130
     assert imported == ["evaluator.cli.show"]
     assert capsys.readouterr().err == "readgate: interrupted; the same command goes on from here\n"
+
+
+def test_an_output_that_is_closed_swallows_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["--help"]) == 0
+    assert capsys.readouterr().err == ""
