@@ -15,7 +15,7 @@ def command() -> None:
     """Make datasets."""
 
 
-@command.command()
+@command.command(short_help="Write an invented world as three datasets.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @click.option("--questions", type=click.IntRange(min=1), default=200, show_default=True, help="Per dataset.")
 @click.option("--passages", type=click.IntRange(min=50), default=300, show_default=True, help="Per dataset.")

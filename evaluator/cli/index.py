@@ -59,7 +59,7 @@ def build(
         click.echo(line)
 
 
-@command.command()
+@command.command(short_help="Compare every file with its hash.")
 @bundle_argument
 def verify(bundle: Path) -> int:
     """Compare every file of BUNDLE with the hash in its manifest; exit 1 when one differs."""
@@ -89,7 +89,7 @@ def stats(bundle: Path, *, as_json: bool) -> None:
         click.echo(f"{name:<{width}}  {shown}")
 
 
-@command.command()
+@command.command(short_help="Print how much of the gold each retriever finds.")
 @bundle_argument
 @json_option
 def recall(bundle: Path, *, as_json: bool) -> None:

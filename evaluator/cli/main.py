@@ -71,6 +71,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="read-gate", prog_name="readgate")
 def readgate() -> None:
     """Evaluate search/read/final agents in paired experiments.
 

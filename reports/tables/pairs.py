@@ -1,8 +1,7 @@
 """The ``pairs`` table: two conditions compared question by question.
 
-One row a dataset and one, ``pooled``, in which every dataset weighs the same. What each figure
-estimates, and which rows a family's correction covers, is set down in the statistics section of the
-documentation.
+One row a dataset and one, ``pooled``, in which every dataset weighs the same. ``PairRow``
+says what each figure estimates.
 """
 
 from collections import defaultdict
