@@ -3,8 +3,9 @@
 The analyser is a declared part of an index and the same on both sides. ``english`` splits at whatever is
 neither letter nor digit, lowers case, drops the 33 commonest English words and stems. Title and text go
 into one field: a title is the passage's most telling line, and as a field of its own it would weigh so
-much that fusing with dense search gains nothing (measured on 2WikiMultiHopQA). Words of any length are
-kept; tantivy's usual filter would make a long name unfindable. Frequencies are indexed, positions are
+much that fusing with dense search gains nothing (measured on 2WikiMultiHopQA). Words of up to
+1,000 bytes are kept: tantivy's usual limit of 40 would make a long name unfindable, and without any the
+stemmer takes minutes over a megabyte without a space. Frequencies are indexed, positions are
 not; k1 = 1.2 and b = 0.75 are tantivy's own, and it rounds document lengths to one byte.
 
 A query is never parsed. Its distinct terms are looked up, and documents that hold any are scored.
@@ -30,6 +31,7 @@ EVERY_WORD = "every_word"
 ORDINAL = "ordinal"
 FREQUENCIES = "freq"
 MAX_TERMS = 1024
+LONGEST_WORD_BYTES = 1000
 WRITER_BYTES = 1_000_000_000  # a limit, not an allocation; room for one segment of a million passages
 
 Ids = npt.NDArray[np.int64]
@@ -117,11 +119,16 @@ def _schema() -> tantivy.Schema:
 
 def _register_analysers(index: tantivy.Index) -> dict[str, tantivy.TextAnalyzer]:
     """Make the analysers known to an index; needed after each opening, since tantivy saves names only."""
-    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
-    analysers = {EVERY_WORD: words.build()}
-    stopped = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
-    stopped = stopped.filter(tantivy.Filter.stopword("english"))
+    analysers = {EVERY_WORD: _words().build()}
+    stopped = _words().filter(tantivy.Filter.stopword("english"))
     analysers[ENGLISH] = stopped.filter(tantivy.Filter.stemmer("english")).build()
     for name, analyser in analysers.items():
         index.register_tokenizer(name, analyser)
     return analysers
+
+
+def _words() -> tantivy.TextAnalyzerBuilder:
+    """The part that both analysers share; a builder can be used only once."""
+    simple = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    kept = simple.filter(tantivy.Filter.remove_long(LONGEST_WORD_BYTES + 1))
+    return kept.filter(tantivy.Filter.lowercase())
