@@ -103,12 +103,12 @@ def judges_of(run: RunFolder) -> tuple[JudgeIdentity, ...]:
 async def _judge_group(group: Owed, model: Model) -> tuple[Verdict, ...]:
     first = group.claims[0]
     if group.known is not None:
-        judged = Judged(group.known.verdict, "", 0.0)
+        judged = Judged(group.known.verdict, group.known.raw, 0.0)
     else:
         tag = CallTag("judge", first.cell, first.trajectory_id, group.judge.name, turn=1)
         judged = await judge(model, tag, first.question, first.answers, first.answer)
     return tuple(
-        _verdict(claim, group.judge, judged if claim is first else replace(judged, raw="", cost_usd=0.0))
+        _verdict(claim, group.judge, judged if claim is first else replace(judged, cost_usd=0.0))
         for claim in group.claims
     )
 

@@ -139,8 +139,8 @@ def test_equal_answers_of_all_arms_are_one_call_with_one_verdict(tmp_path: Path,
     lines = [line for line in run.verdicts() if line.judge.name == "primary"]
     assert [(line.trajectory_id, line.verdict, line.raw, line.cost_usd) for line in lines] == [
         ("t3", "correct", "Correct.", 1.0),
-        ("t2", "correct", "", 0.0),
-        ("t1", "correct", "", 0.0),
+        ("t2", "correct", "Correct.", 0.0),
+        ("t1", "correct", "Correct.", 0.0),
     ]
 
 
@@ -188,7 +188,7 @@ def test_an_unclear_judge_leaves_unjudged_lines_that_are_owed_again(
     unjudged = [line for line in run.verdicts() if line.verdict == "unjudged"]
     assert [(line.trajectory_id, line.raw, line.cost_usd) for line in unjudged] == [
         ("t1", "Hm.", 3.0),  # three tries of 1.0
-        ("t2", "", 0.0),
+        ("t2", "Hm.", 0.0),
     ]
     assert judge_all(run, Containing()) == JudgingSummary(owed=2, judged=2, unjudged=0, interrupted=False)
 
