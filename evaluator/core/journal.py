@@ -98,7 +98,7 @@ class Verdict:
         role: ``final``, or ``rejected`` for the first rejected answer of a gated trajectory.
         contain_substring: Whether the normalised gold answer stands in the normalised answer.
         contain_token: As that, on word boundaries.
-        raw: The judge's reply as it came, "" when the verdict was taken from an equal answer.
+        raw: The reply that decided, as it came; equal answers of a run share one.
         cost_usd: Billed for this verdict; 0 when it was taken from an equal answer; None = unknown.
     """
 
