@@ -5,6 +5,7 @@ Everything that can be wrong is looked for before the run folder is touched.
 
 import asyncio
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from pathlib import Path
 import click
 
 from evaluator.cli import wiring
-from evaluator.cli.main import DONE, INCOMPLETE, INTERRUPTED
+from evaluator.cli.main import DONE, INCOMPLETE, INTERRUPTED, printable
 from evaluator.cli.session import session
+from evaluator.core.outcome import Failed
 from evaluator.core.ports import Sink
 from evaluator.core.settings import Experiment, ModelSettings, experiment_of
 from evaluator.core.trajectory import Trajectory
@@ -98,6 +100,7 @@ async def run_owed(work: Work) -> int:
     """Run what is owed of the grid; the exit code says how it ended."""
     folder, clock = work.folder, SystemClock()
     plans = {plan.trajectory_id: plan for plan in work.grid.plans}
+    reasons = Counter[str]()
     missing = owed(plans, ((line.trajectory_id, line.kind) for line in folder.finished()))
     async with session(
         folder, work.controllers, work.calls, label="trajectories", total=len(missing), trouble="failed"
@@ -105,7 +108,10 @@ async def run_owed(work: Work) -> int:
 
         async def worker(plan: Plan) -> Trajectory:
             library = work.libraries[plan.cell.dataset, plan.retriever]
-            return await run_episode(plan, opened.models[plan.controller], library, clock, entities)
+            trajectory = await run_episode(plan, opened.models[plan.controller], library, clock, entities)
+            if isinstance(trajectory.outcome, Failed):
+                reasons[f"at the {trajectory.outcome.boundary}: {trajectory.outcome.detail}"] += 1
+            return trajectory
 
         result = await run_batch(
             (plans[each] for each in missing),
@@ -120,6 +126,8 @@ async def run_owed(work: Work) -> int:
     summary = (
         f"{there} of {len(plans)} trajectories done, {failed} failed, ${opened.ledger.committed:.4f} spent"
     )
+    for reason, times in reasons.most_common(1):
+        click.echo(f"{times} failed {printable(reason)}; the same command tries them again", err=True)
     if result.interrupted:
         click.echo(summary)
         return INTERRUPTED

@@ -85,8 +85,9 @@ def test_the_experiment_kept_in_the_folder_resumes_it(here: Path, readgate: Comm
 
 def test_a_failed_episode_is_owed_again_and_the_exit_code_says_so(here: Path, readgate: Command) -> None:
     changed(here, "[rate]", "[limits]\ntrajectory_seconds = 0.000001\n[rate]")
-    code, out, _ = readgate("run", "small.toml", "--limit", 1, "--out", "r")
+    code, out, err = readgate("run", "small.toml", "--limit", 1, "--out", "r")
     assert (code, out.split(",")[1]) == (4, " 4 failed")
+    assert re.search(r"^4 failed at the \w+: .+; the same command tries them again$", err, re.MULTILINE)
     changed(here, "0.000001", "900")
     code, out, _ = readgate("run", "small.toml", "--limit", 1, "--out", "r")
     assert (code, out.split(",")[0]) == (0, "4 of 4 trajectories done")
