@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from reports.formats import count, interval, p_sentence, percent, points, span
-from reports.report import Report
+from reports.report import EvidenceKind, Report
 from reports.tables.cells import CellRow
 from reports.tables.funnel import FunnelRow
 from reports.tables.pairs import POOLED, PairRow
@@ -45,6 +45,11 @@ ZERO_READS_NOTE = (
 )
 
 
+EVIDENCE: dict[EvidenceKind, str] = {
+    "scripted": "scripted programs",
+    "rehearsal": "rehearsal",
+    "replication": "model calls, a protocol replication",
+}
 SELF_SELECTED = "selected on its own baseline: includes regression to the mean"
 
 UNRESAMPLED_MARK = "†"
@@ -111,7 +116,8 @@ def what_was_run(report: Report) -> str:
         f"{run.n_expected:,} trajectories expected: {_plural(run.datasets, 'dataset')} "
         f"({', '.join(run.datasets)}) × {_plural(run.conditions, 'condition')} "
         f"({', '.join(run.conditions)}). Controllers: {controllers}. {judge} "
-        f"Snippets {run.snippet}, seed {run.seed}. Evidence: {report.evidence}. Run folder: {run.path}."
+        f"Snippets {run.snippet}, seed {run.seed}. Evidence: {EVIDENCE[report.evidence]}. "
+        f"Run folder: {run.path}."
     )
 
 

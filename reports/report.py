@@ -21,6 +21,11 @@ BANNER = (
     "world's settings (snippet length; decisive fact beyond the snippet in {share}). This shows that the "
     "instrument works, not that Read-Gate does."
 )
+BANNER_ON_REAL_SETS = (
+    "SCRIPTED PROGRAMS, NOT LANGUAGE MODELS. The size of every effect was set by how the programs are made "
+    "and what snippets show (decisive fact beyond the snippet in {share}). This shows that the instrument "
+    "works, not that Read-Gate does."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +99,7 @@ def build_report(
     evidence = evidence_kind(frame.experiment)
     return Report(
         evidence=evidence,
-        banner=BANNER.format(share=_percent(frame.reach.share)) if evidence == "scripted" else None,
+        banner=_banner(frame) if evidence == "scripted" else None,
         run=_setting(frame),
         decisive_fact=DecisiveFact(beyond_snippet=frame.reach.share, n=frame.reach.n),
         to_do=_to_do(frame, cells),
@@ -113,6 +118,11 @@ def evidence_kind(experiment: Experiment) -> EvidenceKind:
     """What a run can be evidence of: one program among the controllers makes all of it scripted."""
     providers = {controller.provider for controller in experiment.controller.values()}
     return "scripted" if "scripted" in providers else "replication"
+
+
+def _banner(frame: Frame) -> str:
+    is_real = all(dataset.real for dataset in frame.experiment.dataset)
+    return (BANNER_ON_REAL_SETS if is_real else BANNER).format(share=_percent(frame.reach.share))
 
 
 def _is_kept(row: CellRow | FunnelRow, datasets: Collection[str], conditions: Collection[str]) -> bool:

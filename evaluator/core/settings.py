@@ -72,6 +72,9 @@ class DatasetSettings(Settings):
 
     name: Name
     bundle: str = Field(description="its bundle folder, relative to the working directory")
+    real: bool = Field(
+        default=False, description="its passages are of the real world; else scripted runs call it invented"
+    )
 
 
 class ConditionSettings(Settings):

@@ -76,7 +76,7 @@ def test_what_was_run_names_grid_models_and_judge(report: Report) -> None:
     text = prose.what_was_run(report)
     assert text.startswith("72 trajectories expected: 2 datasets (alpha, beta) × 3 conditions (none, gate, ")
     assert "Controllers: c = hasty (scripted). Judge: primary = judge." in text
-    assert "Snippets lead:200, seed 7. Evidence: scripted." in text
+    assert "Snippets lead:200, seed 7. Evidence: scripted programs." in text
     unjudged = replace(report, run=replace(report.run, judge=None, datasets=("alpha",)))
     assert "1 dataset (alpha)" in prose.what_was_run(unjudged)
     assert "No judge." in prose.what_was_run(unjudged)

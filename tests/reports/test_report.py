@@ -59,6 +59,18 @@ def test_one_scripted_controller_puts_the_banner_on_the_report(tmp_path: Path) -
     assert report.banner.endswith("This shows that the instrument works, not that Read-Gate does.")
 
 
+@pytest.mark.parametrize(("real", "invented"), [(("alpha", "beta"), False), (("alpha",), True)])
+def test_programs_on_real_sets_alone_are_not_said_to_live_in_an_invented_world(
+    tmp_path: Path, real: tuple[str, ...], *, invented: bool
+) -> None:
+    settings = settings_of({"none": "off"}, datasets=("alpha", "beta"), real=real)
+    folder = write_run(tmp_path / "run", settings, expected=1, trajectories=[])
+    banner = build_report(folder).banner or ""
+    assert banner.startswith("SCRIPTED PROGRAMS, NOT LANGUAGE MODELS")
+    assert ("IN AN INVENTED WORLD" in banner) == invented
+    assert banner.endswith("This shows that the instrument works, not that Read-Gate does.")
+
+
 def test_a_run_of_models_bears_no_banner(tmp_path: Path) -> None:
     report = build_report(_two_arms(tmp_path / "run", provider="openai_chat"))
     assert (report.evidence, report.banner) == ("replication", None)

@@ -28,6 +28,7 @@ def settings_of(
     pairs: Sequence[Mapping[str, str]] = (),
     *,
     datasets: Sequence[str] = ("alpha",),
+    real: Sequence[str] = (),
     repeats: Mapping[str, int] | None = None,
     provider: str = "scripted",
 ) -> dict[str, object]:
@@ -36,7 +37,7 @@ def settings_of(
     tree = {
         "name": "tiny",
         "seed": 7,
-        "dataset": [{"name": name, "bundle": f"bundles/{name}"} for name in datasets],
+        "dataset": [{"name": name, "bundle": f"bundles/{name}", "real": name in real} for name in datasets],
         "condition": [
             {"name": name, "controller": "c", "gate": GATES[gate], "repeat": (repeats or {}).get(name, 1)}
             for name, gate in conditions.items()
