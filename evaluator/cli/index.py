@@ -1,6 +1,6 @@
 """``readgate index``: builds bundles, and checks, measures and searches them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import get_args
 
@@ -85,8 +85,7 @@ def stats(bundle: Path, *, as_json: bool) -> None:
         return
     width = max(len(name) for name in figures)
     for name, value in figures.items():
-        shown = value if isinstance(value, str) else orjson.dumps(value).decode()
-        click.echo(f"{name:<{width}}  {shown}")
+        click.echo(f"{name:<{width}}  {_shown(value)}")
 
 
 @command.command(short_help="Print how much of the gold each retriever finds.")
@@ -160,3 +159,18 @@ def described(summary: BundleSummary) -> Iterator[str]:
 
 def _print_json(value: object) -> None:
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def _shown(value: object) -> str:
+    """A figure, or figures by name, for a person."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_shown(each)}" for name, each in value.items()) or "none"
+    if isinstance(value, list):
+        return "; ".join(_shown(each) for each in value) or "none"
+    return (
+        f"{value:,.5g}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )

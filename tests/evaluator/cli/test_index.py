@@ -91,7 +91,13 @@ def test_stats_and_recall_are_figures_for_people_and_for_programs(here: Path, re
     assert (code, figures["n_questions"], figures["embedder"]) == (0, 20, "hashed_words")
     code, out, _ = readgate("index", "stats", "bundles/hotpotqa")
     assert code == 0
-    assert ["bundle_hash", figures["bundle_hash"]] in [line.split() for line in out.splitlines()]
+    shown = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert (shown["bundle_hash"], shown["unmatched_gold"]) == (figures["bundle_hash"], "none")
+    assert shown["questions_by_hops"] == "; ".join(
+        f"{h} {n}" for h, n in figures["questions_by_hops"].items()
+    )
+    assert f"mean {figures['chunk_tokens']['mean']:,.5g}" in shown["chunk_tokens"]
+    assert shown["bytes"] == f"{figures['bytes']:,}"
     code, out, _ = readgate("index", "recall", "bundles/hotpotqa", "--json")
     table = orjson.loads(out)
     assert list(table) == ["n_questions", "bm25", "dense", "hybrid"]
