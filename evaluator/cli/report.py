@@ -7,9 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 import click
-from reports.render.html import render_html
 
 from reports.render.as_json import render_json
+from reports.render.html import render_html
 from reports.render.markdown import render_markdown
 from reports.render.terminal import render_terminal
 from reports.report import Report, build_report
