@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from evaluator.cli import report
+from reports.render import FORMATS
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
@@ -25,7 +25,7 @@ def test_every_format_is_printed_and_nothing_in_the_folder_is_touched(
     run: str, readgate: Command, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = snapshot()
-    said = {name: readgate("report", run, "--format", name) for name in report.FORMATS}
+    said = {name: readgate("report", run, "--format", name) for name in FORMATS}
     assert {code for code, _, _ in said.values()} == {0}
     assert {err for _, _, err in said.values()} == {""}
     assert said["html"][1].lstrip().lower().startswith("<!doctype html>")
