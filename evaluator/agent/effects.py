@@ -1,7 +1,7 @@
 """What the agent loop asks of the world: one model call, one search, one read.
 
 The loop yields these and is sent the results; who carries them out, and how, is the driver's part:
-an asyncio runner, a plain test, or the replay of a journal.
+an asyncio runner, or a plain test.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """The search/read/final loop as a generator: it yields effects, is sent results, and returns an Episode.
 
-It knows no clock, socket or disk. The same generator runs under asyncio, in a plain test and as the
-replay of a journal. An ``EpisodeError`` thrown in ends it as ``failed`` with the steps so far; any other
-exception passes through.
+It knows no clock, socket or disk. The same generator runs under asyncio and in a plain test. An
+``EpisodeError`` thrown in ends it as ``failed`` with the steps so far; any other exception passes through.
 """
 
 import math

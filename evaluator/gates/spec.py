@@ -1,4 +1,4 @@
-"""Everything a gate can say to a model, the hash of it, and the preset for production.
+"""Everything a gate can say to a model, and the preset for production.
 
 The wording is this project's choice (the paper's is unknown) and part of every trajectory's identity.
 A rejected ``final`` is answered with ``CORRECTIVE``; one that is answered by an injected passage gets
@@ -9,7 +9,6 @@ chunk as one JSON object in the form of a read: {"chunk_id", "title", "text"}, w
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from evaluator.core.cell import content_hash
 from evaluator.core.settings import GateSettings
 
 CORRECTIVE = (
@@ -40,8 +39,3 @@ def injected_passage(chunk: str) -> str:
 def neutral_with(passage: str) -> str:
     """The neutral reply and the passage in one message."""
     return f"{NEUTRAL}\n\n{passage}"
-
-
-def gate_wording_sha256() -> str:
-    """The content hash of all that a gate can say."""
-    return content_hash(dict(GATE_WORDING))

@@ -1,4 +1,4 @@
-"""Clocks: the system's, and one that makes every wait instant for tests and replays."""
+"""Clocks: the system's, and one that makes every wait instant for tests."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The scripted programs without HTTP: for tests, rehearsals and anyone who wants an answer at once.
+"""The scripted programs without HTTP: for tests and anyone who wants an answer at once.
 
 The very bytes that would go over the wire are built, answered and read, so that what holds here holds
 for the server too.

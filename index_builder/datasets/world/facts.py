@@ -14,9 +14,6 @@ from index_builder.datasets.world.names import COUNTRIES, Names, Scatter
 KINDS: tuple[str, ...] = ("person", "film", "town", "company", "team", "award")
 """The kinds of entity; each entity has a page, titled with its full name."""
 
-LITERALS: tuple[str, ...] = ("date", "year", "number", "country")
-"""The kinds of value without a page: ``14 March 1931``, ``1931``, ``12,480``, a country's name."""
-
 SIGNATURES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "date_of_birth": (("person",), "date"),
     "place_of_birth": (("person",), "town"),

@@ -40,7 +40,7 @@ provider = "openai_chat"
 model = "gpt-5-mini"
 """
 
-# The example of DESIGN section 6 without the keys of later parts (subset_of, fork_of).
+# Every table, and keys of every kind.
 FULL = """
 name = "smoke"
 seed = 7
