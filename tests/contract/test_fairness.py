@@ -281,6 +281,18 @@ def _form(value: str) -> str:
     return "date" if value[0].isdigit() and " " in value else "number" if value[0].isdigit() else "name"
 
 
+def test_the_same_seed_gives_the_same_episodes_from_files_to_verdicts(small: World, tmp_path: Path) -> None:
+    arms = ("hasty", "hasty-rerun", "hasty+gate", "hasty+inject")
+    first = play(small, tmp_path / "first", arms, dataset="musique")
+    again_world = make_world(tmp_path / "world", questions=60, passages=150)
+    again = play(again_world, tmp_path / "again", arms, dataset="musique")
+    for arm in arms:
+        assert again[arm].right == first[arm].right
+        assert [(i, t.steps, t.outcome) for i, t in again[arm].trajectories.items()] == [
+            (i, t.steps, t.outcome) for i, t in first[arm].trajectories.items()
+        ]
+
+
 def test_a_refusal_is_obeyed_nine_times_in_ten(quickstart: dict[str, dict[str, Played]]) -> None:
     obeyed = [
         _obeyed_first_refusal(trajectory)
