@@ -3,6 +3,13 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Properties are tried on the same examples everywhere, so that a red check is red for everyone;
+# `pytest --hypothesis-profile explore` looks further.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=2000, deadline=None)
+settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_DATA = ROOT.parent / "shared" / "data"

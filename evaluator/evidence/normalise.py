@@ -37,6 +37,9 @@ def normalise_answer(text: str, *, drop_articles: bool = True) -> str:
         drop_articles: False keeps "a", "an" and "the", for a gold answer that is nothing else.
     """
     bare = _casefolded(text).translate(_DELETE_PUNCTUATION)
+    if not bare.isascii():
+        # Without the punctuation between them, a letter and an accent are one character.
+        bare = unicodedata.normalize("NFKC", bare)
     return " ".join((_ARTICLES.sub(" ", bare) if drop_articles else bare).split())
 
 

@@ -44,6 +44,7 @@ def test_on_ascii_it_is_the_official_squad_normalisation(text: str) -> None:
         ("5 €", "5 €"),  # a symbol, not punctuation, and not ASCII
         ("A theatre an the", "theatre"),
         ("...", ""),
+        ("c:\u0327a", "ça"),  # a letter and an accent that punctuation kept apart
     ],
 )
 def test_width_case_punctuation_and_articles_are_folded(text: str, expected: str) -> None:
