@@ -10,6 +10,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from random import Random
 from urllib.parse import urlsplit
 
 from evaluator.agent.prompts import wording
@@ -197,6 +198,7 @@ async def open_models(
     """The models of some tables behind all their layers, sharing one pace, one budget, one session."""
     pace = Pace(experiment.rate, clock)
     prices = PriceTable.load(experiment.prices)
+    luck = Random()
     async with open_session(in_flight) as session:
         yield {
             name: Witnessed(
@@ -207,6 +209,7 @@ async def open_models(
                     prices=prices,
                     journal=journal,
                     clock=clock,
+                    luck=luck,
                     session=session,
                     api_key=os.environ.get(key_variable(settings) or ""),
                     call_seconds=experiment.limits.call_seconds,

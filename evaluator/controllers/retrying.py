@@ -81,7 +81,7 @@ def _is_over(state: RetryCallState) -> bool:
 def _give_up(state: RetryCallState) -> Never:
     attempt: Attempt = state.args[0]
     fault = _fault(state)
-    if state.upcoming_sleep < attempt.deadline.remaining():
+    if state.attempt_number >= MOST_ATTEMPTS:
         raise fault
     raise DeadlineError(
         f"{attempt.requested_model} gave no reply within {attempt.deadline.seconds:g} s "

@@ -36,6 +36,7 @@ def build_model(
     prices: PriceTable,
     journal: Sink,
     clock: Clock,
+    luck: Random,
     session: aiohttp.ClientSession,
     api_key: str | None,
     call_seconds: float,
@@ -49,6 +50,7 @@ def build_model(
         prices: What models cost and take.
         journal: Where attempts are recorded.
         clock: Of deadlines and waits.
+        luck: Of the jitter between attempts.
         session: From ``open_session``.
         api_key: The value of the variable that ``key_variable`` names, None when it is not set.
         call_seconds: The deadline of one call, retries included.
@@ -57,19 +59,14 @@ def build_model(
         CredentialError: The provider needs a key and has none, or one that no header can carry.
         InputError: The address cannot be used, or a model without a price meets a cap.
     """
-    price = price_of(settings, prices)
-    if price is None and ledger.cap_usd is not None:
-        raise InputError(
-            f"{settings.model} has no price, and a budget cannot hold what has none: "
-            f'add [prices."{settings.model}"] with input and output, or remove the cap'
-        )
+    price = _price_within(settings, prices, ledger)
     bill_of = partial(_bill, settings=settings, prices=prices)
     url, key = destination(settings, api_key)
     http = HttpLine(session, url, key=key, bill_of=bill_of, clock=clock)
     metered = Throttled(Capped(Recorded(http, journal), ledger), rate)
     return OpenAIChat(
         settings,
-        Retrying(metered, fault_of=wire.fault, clock=clock, luck=Random()),
+        Retrying(metered, fault_of=wire.fault, clock=clock, luck=luck),
         facts=prices.facts(settings.model),
         price=price,
         serves=partial(_serves, settings=settings, prices=prices),
@@ -99,6 +96,16 @@ def key_variable(settings: ModelSettings) -> str | None:
 def price_of(settings: ModelSettings, prices: PriceTable) -> Price | None:
     """What a model costs: scripted ones nothing, unknown ones None."""
     return FREE if settings.provider == "scripted" else prices.price(settings.model)
+
+
+def _price_within(settings: ModelSettings, prices: PriceTable, ledger: Ledger) -> Price | None:
+    price = price_of(settings, prices)
+    if price is None and ledger.cap_usd is not None:
+        raise InputError(
+            f"{settings.model} has no price, and a budget cannot hold what has none: "
+            f'add [prices."{settings.model}"] with input and output, or remove the cap'
+        )
+    return price
 
 
 def _bill(status: int, tree: object, *, settings: ModelSettings, prices: PriceTable) -> Bill:

@@ -171,7 +171,7 @@ def test_an_unreachable_server_costs_nothing() -> None:
     async def scenario() -> Stack:
         async with FaultServer(server.in_turn(GOOD)) as gone:
             url = gone.url
-        async with stack_to(url, cap_usd=1.0) as stack:
+        async with stack_to(url, cap_usd=1.0, call_seconds=1e9) as stack:
             with pytest.raises(ModelError, match="Cannot connect"):
                 await stack.model.ask(REQUEST, tag())
             return stack

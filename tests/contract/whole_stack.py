@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 from types import MappingProxyType
 from typing import Literal
 
@@ -92,6 +93,7 @@ async def stack_to(
             prices=PriceTable.load({}),
             journal=journal,
             clock=clock,
+            luck=Random(0),
             session=session,
             api_key=CANARY,
             call_seconds=call_seconds,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -34,6 +35,7 @@ def test_a_real_model_calls_a_tool_and_bills_it(model: str) -> None:
                 prices=PriceTable.load({}),
                 journal=journal,
                 clock=clock,
+                luck=Random(0),
                 session=session,
                 api_key=KEY,
                 call_seconds=60,

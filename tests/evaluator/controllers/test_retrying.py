@@ -87,8 +87,11 @@ def test_what_the_server_asks_for_is_added_to_the_jitter() -> None:
     assert _send([asked, GOOD])[2] == [20 + FIRST_WAIT]
 
 
-def test_after_the_last_attempt_the_fault_itself_comes_out() -> None:
-    outcome, line, _ = _send([BUSY] * MOST_ATTEMPTS)
+@pytest.mark.parametrize("left", [1e6, LONGEST_WAIT, 1.0])
+def test_after_the_last_attempt_the_fault_itself_comes_out(left: float) -> None:
+    """However little time is left then: a wait that nobody would spend cannot be what failed."""
+    waits = sum(min(LONGEST_WAIT, FIRST_WAIT * 2**doublings) for doublings in range(MOST_ATTEMPTS - 1))
+    outcome, line, _ = _send([BUSY] * MOST_ATTEMPTS, seconds=waits + left)
     assert isinstance(outcome, RetryableError)
     assert len(line.sent) == MOST_ATTEMPTS
 

@@ -1,6 +1,7 @@
 """The stack: what it is built from, in which order, and what it refuses before the first call."""
 
 import asyncio
+from random import Random
 
 import pytest
 
@@ -41,6 +42,7 @@ def _build(
                 prices=prices or PriceTable.load({}),
                 journal=MemoryJournal(),
                 clock=clock,
+                luck=Random(0),
                 session=session,
                 api_key=api_key,
                 call_seconds=1,
@@ -172,6 +174,7 @@ def test_one_pace_holds_for_all_models_of_a_run() -> None:
                     prices=PriceTable.load({}),
                     journal=MemoryJournal(),
                     clock=clock,
+                    luck=Random(0),
                     session=session,
                     api_key=None,
                     call_seconds=10,
