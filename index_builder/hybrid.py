@@ -133,7 +133,8 @@ class HybridSearch:
     def search_batch(self, queries: Sequence[str]) -> list[tuple[Hit, ...]]:
         """The hits for each query, in order; the same as searching them one by one."""
         ids, scores = self.rank_batch(queries)
-        return [self._hits(*row) for row in zip(ids.tolist(), scores.tolist(), strict=True)]
+        rows = zip(queries, ids.tolist(), scores.tolist(), strict=True)
+        return [self._hits(query_text(query), ordinals, values) for query, ordinals, values in rows]
 
     def rank_batch(self, queries: Sequence[str]) -> tuple[Ids, npt.NDArray[np.float64]]:
         """Chunk ordinals and scores [queries, k], best first, -1 where there are no more."""
@@ -170,12 +171,12 @@ class HybridSearch:
         empty = np.empty((0, self._bundle.manifest.dimensions), dtype=np.float32)
         return np.stack([known[text] for text in texts]) if texts else empty
 
-    def _hits(self, ordinals: list[int], scores: list[float]) -> tuple[Hit, ...]:
+    def _hits(self, query: str, ordinals: list[int], scores: list[float]) -> tuple[Hit, ...]:
         found = [(ordinal, score) for ordinal, score in zip(ordinals, scores, strict=True) if ordinal >= 0]
         hits = []
         for rank, (ordinal, score) in enumerate(found, start=1):
             chunk = self._bundle.chunks.at(ordinal)
-            hits.append(Hit(chunk.chunk_id, rank, score, chunk.title, self._snippet(chunk.text)))
+            hits.append(Hit(chunk.chunk_id, rank, score, chunk.title, self._snippet(query, chunk.text)))
         return tuple(hits)
 
     async def _serve(self) -> None:

@@ -21,8 +21,8 @@ FLAG_HALF = re.compile("[\U0001f1e6-\U0001f1ff]")
 FLAG_HALVES_BEFORE = re.compile("[\U0001f1e6-\U0001f1ff]+$")
 
 
-def make_snippeter(spec: str) -> Callable[[str], str]:
-    """The snippet function that a setting names.
+def make_snippeter(spec: str) -> Callable[[str, str], str]:
+    """The function of query and text that a setting names.
 
     Args:
         spec: ``lead:N``: the first N characters at most, ellipsis included, cut between two words.
@@ -34,7 +34,7 @@ def make_snippeter(spec: str) -> Callable[[str], str]:
     if match is None:
         raise InputError(f'snippet is {spec!r}; it must be "lead:N" with N at least 1, such as "lead:200"')
     budget = int(match[1])
-    return lambda text: lead(text, budget)
+    return lambda _query, text: lead(text, budget)
 
 
 def lead(text: str, budget: int) -> str:

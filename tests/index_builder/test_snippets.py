@@ -85,7 +85,7 @@ def test_a_budget_of_one_shows_only_that_there_is_more() -> None:
 
 
 def test_the_setting_names_the_budget() -> None:
-    assert make_snippeter("lead:5")("abcdefgh") == "abcd…"
+    assert make_snippeter("lead:5")("any query", "abcdefgh") == "abcd…"
 
 
 @pytest.mark.parametrize("spec", ["", "lead", "lead:0", "lead:-1", "lead:x", "tail:9", "lead:5 "])
