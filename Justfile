@@ -1,6 +1,7 @@
 # Recipes of the project; `just` itself comes with the lock (.venv/bin/just).
 
 bin := justfile_directory() / ".venv/bin"
+bench := justfile_directory() / ".venv-bench/bin"
 world := "worlds/quickstart"
 
 # List the recipes.
@@ -41,6 +42,17 @@ fix:
     {{ bin }}/ruff check --fix .
     {{ bin }}/ruff format .
 
-# Measure speed as ratios within one run; prints a table and writes bench.json.
-bench bundle="bundles/two_wiki":
-    {{ bin }}/python -m tests.bench.run {{ bundle }}
+# Measure speed beside other engines, as ratios: bench [--quick] [SOURCE ...]; writes bench.json.
+bench *args: bench-setup
+    {{ bench }}/python -m tests.bench.run {{ args }}
+
+# Install the locked environment, the other engines and the project into .venv-bench, once.
+bench-setup:
+    cat requirements.lock requirements-bench.txt | cmp --quiet - .venv-bench/installed.txt || {{ just_executable() }} _install-bench
+
+_install-bench:
+    test -x {{ bench }}/python || python3 -m venv .venv-bench
+    {{ bench }}/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
+    {{ bench }}/python -m pip install --quiet -r requirements-bench.txt
+    {{ bench }}/python -m pip install --quiet --no-deps --no-build-isolation -e .
+    cat requirements.lock requirements-bench.txt > .venv-bench/installed.txt

@@ -1,72 +1,119 @@
 """The bench: measures speed as ratios within one run, prints a table and writes ``bench.json``.
 
-``python -m tests.bench.run [BUNDLE]``; the bundle is one of the real 2WikiMultiHopQA set. Each measure
-runs in a process of its own. It is no test: its figures depend on the machine.
+``python -m tests.bench.run [--quick] [SOURCE ...]``. Each source runs in a process of its own. It is no
+test: its figures depend on the machine. Exit code 0 when every bar holds, 1 when one does not or could
+not be measured, 2 for an unknown source.
 """
 
 import json
+import os
+import platform
+import signal
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-DEFAULT_BUNDLE = "bundles/two_wiki"
+from tests.bench.places import ROOT
+from tests.bench.rows import NOT_MEASURED, Row
+
+SOURCES = ("fusion", "lexical", "dense", "hybrid", "opening", "packing", "embedding", "qwen3", "calls")
+QUICK_SECONDS = 290
+FULL_SECONDS = 3 * 3600
 OUT = Path("bench.json")
+PACKAGES = ("numpy", "tantivy", "usearch", "onnxruntime", "tokenizers")
+COMPETITORS = ("bm25s", "numba", "faiss-cpu", "ranx", "torch", "transformers")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One measured figure beside what it is compared with and the bar it must keep.
-
-    ``theirs`` and ``ratio`` are None where there is nothing to compare with; ``bound_by`` says what
-    limits the figure.
-    """
-
-    name: str
-    ours: float
-    theirs: float | None
-    unit: str
-    ratio: float | None
-    bar: float
-    holds: bool
-    bound_by: str
+def measured(source: str, seconds: float, *, quick: bool) -> tuple[list[Row], str]:
+    """The rows of a source, and why there are none if it did not come to its end in time."""
+    command = [sys.executable, "-m", f"tests.bench.{source}", *(["--quick"] if quick else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            out, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return [], "the time was over before it was done"
+    if process.returncode:
+        said = "something is not here" if process.returncode == NOT_MEASURED else "it failed"
+        return [], f"{said}: its last words stand above"
+    return [Row(**json.loads(line)) for line in out.splitlines()], ""
 
 
-def calls(bundle: str) -> list[Row]:
-    """3,000 trajectories of 4 calls against a provider of zero latency in another process."""
-    command = [sys.executable, "-m", "tests.bench.calls", bundle]
-    outcome = subprocess.run(command, stderr=subprocess.PIPE, stdout=sys.stderr, text=True, check=True)
-    figures: dict[str, float] = json.loads(outcome.stderr.splitlines()[-1])
-    cpu, bare, grown = figures["cpu_ms_a_call"], figures["bare_ms_a_call"], figures["grown_mib"]
-    embedding = f"query embedding apart: {figures['embedding_ms_a_call']:.2f} ms"
-    return [
-        Row("client CPU a call", cpu, bare, "ms", cpu / bare, 1.5, cpu <= 1.5, f"Python; {embedding}"),
-        Row("memory above the open bundle", grown, None, "MiB", None, 400, grown <= 400, "caches of queries"),
-    ]
+def header(*, quick: bool) -> str:
+    """The machine and every version that the figures depend on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    machine = f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; Python {platform.python_version()}"
+    ours = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    theirs = ", ".join(f"{name} {_version(name)}" for name in COMPETITORS)
+    kind = "quick run: smaller inputs, fewer rounds" if quick else "full run"
+    return f"{machine}\nours: {ours}\ntheirs: {theirs}\n{kind}; ratios of medians over interleaved rounds"
+
+
+def table(rows: list[Row]) -> Table:
+    """The rows to read."""
+    shown = Table("measure", "ours", "theirs", "unit", "ratio", "bar", "holds", "bound by")
+    for row in rows:
+        bar, holds = ("", "") if row.bar is None else (f"{row.bar:g}", "yes" if row.holds else "NO")
+        figures = _figure(row.ours), _figure(row.theirs), row.unit, _figure(row.ratio)
+        shown.add_row(row.name, *figures, bar, holds, row.bound_by)
+    return shown
 
 
 def main() -> int:
-    """Measure everything; 0 when every bar holds, 1 when one does not."""
-    bundle = sys.argv[1] if len(sys.argv) > 1 else DEFAULT_BUNDLE
-    if not Path(bundle, "manifest.json").is_file():
-        sys.stderr.write(f"there is no bundle at {bundle}: build it as the README says under 'Real data'\n")
+    """Measure what was asked for, everything by default."""
+    quick = "--quick" in sys.argv[1:]
+    sources = [name for name in sys.argv[1:] if name != "--quick"] or SOURCES
+    unknown = [name for name in sources if name not in SOURCES]
+    if unknown:
+        sys.stderr.write(f"there is no source {unknown[0]}: the sources are {', '.join(SOURCES)}\n")
         return 2
-    rows = calls(bundle)
+    console = Console()
+    console.print(header(quick=quick), highlight=False)
+    started, rows, missing = time.monotonic(), list[Row](), list[str]()
+    for source in sources:
+        begun = time.monotonic()
+        left = (QUICK_SECONDS if quick else FULL_SECONDS) - (begun - started)
+        new, why = measured(source, left, quick=quick)
+        console.print(f"{source}: {why or f'{time.monotonic() - begun:.0f} s'}", highlight=False)
+        rows += new
+        missing += [source] if why else []
     OUT.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
-    table = Table("measure", "ours", "bare loop", "unit", "ratio", "bar", "holds", "bound by")
-    for row in rows:
-        theirs = "" if row.theirs is None else f"{row.theirs:.2f}"
-        ratio = "" if row.ratio is None else f"{row.ratio:.1f}"
-        holds = "yes" if row.holds else "NO"
-        table.add_row(
-            row.name, f"{row.ours:.2f}", theirs, row.unit, ratio, f"{row.bar:g}", holds, row.bound_by
-        )
-    Console().print(table)
-    return 0 if all(row.holds for row in rows) else 1
+    console.print(table(rows))
+    failed = [row.name for row in rows if not row.holds]
+    console.print(
+        f"{time.monotonic() - started:.0f} s; {len(rows) - len(failed)} of {len(rows)} rows hold"
+        + (f"; not measured: {', '.join(missing)}" if missing else ""),
+        highlight=False,
+    )
+    return 1 if failed or missing else 0
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    lines = facts.read_text(encoding="utf-8").splitlines() if facts.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":
+    os.chdir(ROOT)
     sys.exit(main())

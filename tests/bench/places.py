@@ -1,0 +1,60 @@
+"""Where the bench finds real data and bundles, and keeps the big inputs it makes once.
+
+Made inputs stand in ``worlds/bench-…`` and are used again by the next run; deleting them is safe.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.bench.rows import NotMeasuredError
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+BUNDLES = ROOT / "bundles"
+CACHE = ROOT / "worlds"
+SOURCES = {"hotpotqa": "hotpotqa.json", "two_wiki": "2wikimultihopqa.json", "musique": "musique.jsonl"}
+CORPORA = {
+    "hotpotqa": "hotpotqa_corpus.json",
+    "two_wiki": "2wikimultihopqa_corpus.json",
+    "musique": "musique_corpus.json",
+}
+
+
+def real_file(*parts: str) -> Path:
+    """A file of the real samples beside the checkout."""
+    path = DATA.joinpath(*parts)
+    if not path.is_file():
+        raise NotMeasuredError(f"the real data is not here: {path} is missing")
+    return path
+
+
+def real_corpus(dataset: str) -> Path:
+    """The corpus file of a real set."""
+    return real_file("corpus", CORPORA[dataset])
+
+
+def real_bundle(dataset: str) -> Path:
+    """A bundle of a real set with MiniLM vectors: the one under ``bundles``, or one made for the bench."""
+    if (BUNDLES / dataset / "manifest.json").is_file():
+        return BUNDLES / dataset
+    bundle = CACHE / f"bench-{dataset}"
+    if not (bundle / "manifest.json").is_file():
+        command = [sys.executable, "-m", "evaluator", "index", "build", "--dataset", dataset]
+        command += ["--source", str(real_file(SOURCES[dataset])), "--corpus", str(real_corpus(dataset))]
+        subprocess.run([*command, "--out", str(bundle)], cwd=ROOT, stdout=sys.stderr, check=True)
+    return bundle
+
+
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder ``worlds/bench-<name>``, filled by ``make`` when it is not there; never half filled."""
+    folder = CACHE / f"bench-{name}"
+    if not folder.is_dir():
+        unfinished = folder.with_name(f"{folder.name}.part")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        make(unfinished)
+        unfinished.rename(folder)
+    return folder
