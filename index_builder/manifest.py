@@ -19,6 +19,8 @@ from index_builder.errors import BundleError
 FORMAT = 1
 FILE_NAME = "manifest.json"
 CHUNKS, QUESTIONS = "chunks.jsonl", "questions.jsonl"
+LEXICAL, VECTORS = "lexical", "vectors.npy"
+NO_EMBEDDER = "none"
 OWN_HASH = "manifest_sha256"
 JSON_STYLE = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 

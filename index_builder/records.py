@@ -1,7 +1,11 @@
 """Passage, Chunk, Question, Hit: the words that every stage of the project speaks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[str, int, int, str], None]
+"""Told the stage, how much of it is done, of how much, and a figure such as "7,512 tokens/s" or ""."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ from evaluator.cli.main import CHECK_FAILED, DONE, printable
 from evaluator.cli.progress import stages
 from evaluator.core.errors import BundleError
 from evaluator.core.settings import LARGEST_INTEGER
-from index_builder.bundle import NO_EMBEDDER, BundleSummary, build_bundle, open_bundle, verify_bundle
+from index_builder.build import BundleSummary, build_bundle
+from index_builder.bundle import open_bundle, verify_bundle
 from index_builder.bundle_stats import bundle_stats
 from index_builder.datasets import LOADERS
 from index_builder.embedding.embedder import open_embedder
 from index_builder.hybrid import HybridSearch, Retriever
+from index_builder.manifest import NO_EMBEDDER
 from index_builder.recall import recall_table
 
 FOLDER = click.Path(path_type=Path)

@@ -104,26 +104,26 @@ def tally(
 
 
 @contextmanager
-def stages(label: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows work that has several stages; yields what is told the stage, how much is done, of how much."""
+def stages(label: str) -> Iterator[Callable[[str, int, int, str], None]]:
+    """Shows work of several stages; yields what is told the stage, how much of what is done, and a figure."""
     if sys.stderr.isatty():
-        with _rich(MofNCompleteColumn()) as progress:
+        with _rich(MofNCompleteColumn(), TextColumn("{task.fields[detail]}")) as progress:
             tasks: dict[str, TaskID] = {}
 
-            def show_bar(stage: str, done: int, total: int) -> None:
+            def show_bar(stage: str, done: int, total: int, detail: str) -> None:
                 if stage not in tasks:
-                    tasks[stage] = progress.add_task(f"{label}: {stage}", total=total)
-                progress.update(tasks[stage], completed=done)
+                    tasks[stage] = progress.add_task(f"{label}: {stage}", total=total, detail=detail)
+                progress.update(tasks[stage], completed=done, detail=detail)
 
             yield show_bar
         return
     said_at: dict[str, float] = {}
 
-    def show_line(stage: str, done: int, total: int) -> None:
+    def show_line(stage: str, done: int, total: int, detail: str) -> None:
         now = time.monotonic()
         if done >= total or now - said_at.get(stage, now - SECONDS_BETWEEN_LINES) >= SECONDS_BETWEEN_LINES:
             said_at[stage] = now
-            click.echo(f"{label}: {stage} {done}/{total}", err=True)
+            click.echo(f"{label}: {stage} {done}/{total}" + f" · {detail}" * bool(detail), err=True)
 
     yield show_line
 

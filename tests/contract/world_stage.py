@@ -18,7 +18,8 @@ from evaluator.evidence.entities.by_rule import entities
 from evaluator.run.clocks import InstantClock
 from evaluator.run.episode import run_episode
 from evaluator.run.grid import Plan, plan_grid
-from index_builder.bundle import Recipe, open_bundle, write_bundle
+from index_builder.build import Recipe, write_bundle
+from index_builder.bundle import open_bundle
 from index_builder.datasets import LOADERS
 from index_builder.datasets.corpus import read_corpus
 from index_builder.datasets.world import write_world
@@ -132,7 +133,7 @@ def play(
     questions, passages = world.sets[dataset]
     bundle = folder / dataset
     rewritten = [changed for passage in passages for changed in rewrite(passage)]
-    write_bundle(questions, rewritten, Recipe(dataset, "passage", 7, None, {}), bundle, lambda *_, **__: None)
+    write_bundle(questions, rewritten, Recipe(dataset, "passage", 7, None, {}), bundle, lambda *_: None)
     opened = open_bundle(bundle, verify_hashes=False)
     search = HybridSearch(opened, retriever="bm25", snippet=snippet)
     try:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import orjson
 
-from index_builder.bundle import Recipe, open_bundle, write_bundle
+from index_builder.build import Recipe, write_bundle
+from index_builder.bundle import open_bundle
 from index_builder.bundle_stats import bundle_stats
 from index_builder.embedding.hashed_words import HashedWords
 from index_builder.records import Dataset, Passage

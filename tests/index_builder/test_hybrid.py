@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from evaluator.core.ports import Library
-from index_builder.bundle import Bundle, Recipe, open_bundle, write_bundle
+from index_builder.build import Recipe, write_bundle
+from index_builder.bundle import Bundle, open_bundle
 from index_builder.datasets import LOADERS
 from index_builder.embedding.embedder import open_embedder
 from index_builder.embedding.hashed_words import HashedWords

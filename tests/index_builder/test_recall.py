@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index_builder.bundle import Bundle, Recipe, build_bundle, open_bundle, write_bundle
+from index_builder.build import Recipe, build_bundle, write_bundle
+from index_builder.bundle import Bundle, open_bundle
 from index_builder.embedding.hashed_words import HashedWords
 from index_builder.hybrid import HybridSearch
 from index_builder.recall import recall_figures, recall_table

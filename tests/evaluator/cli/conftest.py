@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.cli.main import main
-from index_builder.bundle import build_bundle
+from index_builder.build import build_bundle
 from index_builder.datasets.world import write_world
 from index_builder.embedding.embedder import open_embedder
 
@@ -69,7 +69,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
             open_embedder("hashed_words"),
             folder / "bundles" / dataset,
             7,
-            lambda _stage, _done, _total: None,
+            lambda *_: None,
         )
     return folder
 

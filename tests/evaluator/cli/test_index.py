@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from evaluator.cli.index import SHOWN_PROBLEMS, described
-from index_builder.bundle import BundleSummary, open_bundle
+from index_builder.build import BundleSummary
+from index_builder.bundle import open_bundle
 from index_builder.manifest import UnmatchedGold
 
 Said = tuple[int, str, str]

@@ -133,9 +133,11 @@ def test_a_terminal_gets_a_bar_with_the_figures(monkeypatch: pytest.MonkeyPatch)
 def test_stages_are_lines_in_a_pipe_and_each_end_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with stages("b") as show:
         for done in range(4):
-            show("vectors", done, 3)
-        show("BM25", 3, 3)
-    assert capsys.readouterr().err == "b: vectors 0/3\nb: vectors 3/3\nb: BM25 3/3\n"
+            show("vectors", done, 3, f"{done} tokens/s")
+        show("BM25", 3, 3, "")
+    assert capsys.readouterr().err == (
+        "b: vectors 0/3 · 0 tokens/s\nb: vectors 3/3 · 3 tokens/s\nb: BM25 3/3\n"
+    )
 
 
 def test_stages_are_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +145,8 @@ def test_stages_are_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     with stages("b") as show:
-        show("vectors", 0, 3)
-        show("vectors", 3, 3)
+        show("vectors", 0, 3, "")
+        show("vectors", 3, 3, "7 tokens/s")
     assert "b: vectors" in terminal.getvalue()
     assert "3/3" in terminal.getvalue()
+    assert "7 tokens/s" in terminal.getvalue()

@@ -1,0 +1,283 @@
+"""Bundles are built whole or not at all, and are the same for the same input."""
+
+import dataclasses
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from index_builder.build import Recipe, build_bundle, write_bundle
+from index_builder.bundle import open_bundle, verify_bundle
+from index_builder.datasets.corpus import REPEATED
+from index_builder.embedding.hashed_words import HashedWords
+from index_builder.errors import BundleError, DatasetError, InputError
+from index_builder.records import Dataset, Passage
+from index_builder.vectors import ROWS_AT_ONCE
+from tests.index_builder.small_bundles import build, silent
+
+
+def test_a_bundle_holds_what_it_was_built_from(tmp_path: Path, dataset: Dataset) -> None:
+    summary = build(dataset, tmp_path / "b", embedder=HashedWords())
+    bundle = open_bundle(tmp_path / "b", verify_hashes=True)
+    assert bundle.manifest == summary.manifest == verify_bundle(tmp_path / "b")
+    assert [(chunk.title, chunk.text) for chunk in bundle.chunks] == [
+        (p.title, p.text) for p in dataset.passages
+    ]
+    first, second, third = bundle.questions
+    ids = [chunk.chunk_id for chunk in bundle.chunks]
+    assert (first.question_id, first.question, first.answers) == (
+        "q1",
+        "Who designed the Analytical Engine?",
+        ("Charles Babbage",),
+    )
+    assert [question.gold_chunks for question in (first, second, third)] == [tuple(ids[:2]), (ids[3],), None]
+    texts = [f"{p.title}\n{p.text}" for p in dataset.passages]
+    assert np.array_equal(np.load(tmp_path / "b" / "vectors.npy"), HashedWords().embed_documents(texts))
+
+
+def test_the_manifest_counts_and_lists_what_matters(tmp_path: Path, dataset: Dataset) -> None:
+    long = Passage("Long", "word " * 300)
+    dataset = dataclasses.replace(dataset, passages=(*dataset.passages, long))
+    manifest = build(dataset, tmp_path / "b", embedder=HashedWords()).manifest
+    assert (manifest.n_chunks, manifest.n_questions, manifest.n_known_gold, manifest.n_truncated) == (
+        7,
+        3,
+        2,
+        1,
+    )
+    assert (manifest.embedder, manifest.dimensions, manifest.analyser) == ("hashed_words", 64, "english")
+    assert manifest.notes == {"spaces removed": 2}
+    assert [(gold.question_id, gold.title) for gold in manifest.unmatched_gold] == [("q2", "Venus")]
+    on_disk = {p.relative_to(tmp_path / "b").as_posix() for p in (tmp_path / "b").rglob("*") if p.is_file()}
+    assert set(manifest.files) == on_disk - {"manifest.json"}
+
+
+def test_the_same_input_has_the_same_hash_wherever_and_whenever_it_is_built(
+    tmp_path: Path, dataset: Dataset
+) -> None:
+    one = build(dataset, tmp_path / "one", embedder=HashedWords()).manifest
+    two = build(dataset, tmp_path / "deep" / "two", embedder=HashedWords()).manifest
+    assert one.bundle_hash == two.bundle_hash
+    assert one.files["vectors.npy"] == two.files["vectors.npy"]
+
+
+def test_another_input_has_another_hash(tmp_path: Path, dataset: Dataset) -> None:
+    edited = dataclasses.replace(dataset.questions[0], answers=("Ada",))
+    variants = [
+        build(dataset, tmp_path / "a", embedder=HashedWords()),
+        build(dataset, tmp_path / "b", embedder=None),
+        build(dataset, tmp_path / "c", embedder=HashedWords(), chunking="packed:30"),
+        build(dataset, tmp_path / "d", embedder=HashedWords(), chunking="packed:30", seed=8),
+        build(
+            dataclasses.replace(dataset, questions=(edited, *dataset.questions[1:])),
+            tmp_path / "e",
+            embedder=HashedWords(),
+        ),
+        build(
+            dataclasses.replace(dataset, passages=dataset.passages[:-1]),
+            tmp_path / "f",
+            embedder=HashedWords(),
+        ),
+    ]
+    assert len({summary.manifest.bundle_hash for summary in variants}) == len(variants)
+
+
+def test_gold_of_packed_chunks_is_the_chunk_that_holds_the_passage(tmp_path: Path, dataset: Dataset) -> None:
+    build(dataset, tmp_path / "b", embedder=None, chunking="packed:40")
+    bundle = open_bundle(tmp_path / "b", verify_hashes=True)
+    gold = bundle.questions[1].gold_chunks or ()
+    holding = [chunk.chunk_id for chunk in bundle.chunks if "smallest planet" in chunk.text]
+    assert list(gold) == holding
+
+
+def test_building_again_finds_the_same_bundle_and_writes_nothing(tmp_path: Path, dataset: Dataset) -> None:
+    first = build(dataset, tmp_path / "b", embedder=HashedWords())
+    before = (tmp_path / "b" / "manifest.json").stat().st_mtime_ns
+    again = build(dataset, tmp_path / "b", embedder=HashedWords())
+    assert (first.already_there, again.already_there) == (False, True)
+    assert again.manifest == first.manifest
+    assert (tmp_path / "b" / "manifest.json").stat().st_mtime_ns == before
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_a_finished_bundle_of_other_content_is_never_overwritten(tmp_path: Path, dataset: Dataset) -> None:
+    first = build(dataset, tmp_path / "b", embedder=HashedWords())
+    with pytest.raises(BundleError, match=r"another bundle \(hotpotqa, passage, hashed_words"):
+        build(dataset, tmp_path / "b", embedder=None)
+    assert verify_bundle(tmp_path / "b") == first.manifest
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_building_over_a_damaged_bundle_says_what_is_wrong_with_it(tmp_path: Path, dataset: Dataset) -> None:
+    build(dataset, tmp_path / "b", embedder=HashedWords())
+    (tmp_path / "b" / "vectors.npy").write_bytes(b"")
+    with pytest.raises(BundleError, match=r"vectors\.npy was altered"):
+        build(dataset, tmp_path / "b", embedder=HashedWords())
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path: Path, dataset: Dataset) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
+    (tmp_path / "file").write_text("")
+    for name in ("thesis", "file"):
+        with pytest.raises(InputError, match="is no bundle; choose another place"):
+            build(dataset, tmp_path / name, embedder=None)
+    assert (tmp_path / "thesis" / "chapter.tex").read_text() == "years of work"
+
+
+def test_an_empty_folder_may_become_a_bundle(tmp_path: Path, dataset: Dataset) -> None:
+    (tmp_path / "b").mkdir()
+    build(dataset, tmp_path / "b", embedder=None)
+    verify_bundle(tmp_path / "b")
+
+
+class Stopping(HashedWords):
+    """An embedder that is interrupted after some texts."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def embed_documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        self.left -= len(texts)
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().embed_documents(texts)
+
+
+def large(dataset: Dataset, count: int = 2 * ROWS_AT_ONCE + 10) -> Dataset:
+    return dataclasses.replace(
+        dataset, passages=tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(count))
+    )
+
+
+def test_a_stopped_build_looks_unfinished_and_is_continued(tmp_path: Path, dataset: Dataset) -> None:
+    dataset = large(dataset)
+    with pytest.raises(KeyboardInterrupt):
+        build(dataset, tmp_path / "b", embedder=Stopping(2 * ROWS_AT_ONCE))
+    with pytest.raises(BundleError, match="does not exist"):
+        open_bundle(tmp_path / "b", verify_hashes=True)
+    resumed = build(dataset, tmp_path / "b", embedder=Stopping(10))
+    assert resumed.resumed_vectors == 2 * ROWS_AT_ONCE
+    straight = build(dataset, tmp_path / "straight", embedder=HashedWords())
+    assert resumed.manifest.bundle_hash == straight.manifest.bundle_hash
+    assert resumed.manifest.files["vectors.npy"] == straight.manifest.files["vectors.npy"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "straight"]
+
+
+def test_vectors_of_another_content_are_not_taken_over(tmp_path: Path, dataset: Dataset) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        build(large(dataset), tmp_path / "b", embedder=Stopping(ROWS_AT_ONCE))
+    summary = build(dataset, tmp_path / "b", embedder=HashedWords())
+    assert summary.resumed_vectors == 0
+    assert not [name for name in summary.manifest.files if name.endswith(".part")]
+    assert verify_bundle(tmp_path / "b") == summary.manifest
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from index_builder.build import Recipe, write_bundle
+from index_builder.embedding.hashed_words import HashedWords
+from index_builder.manifest import write_manifest
+from index_builder.records import Dataset, Passage
+
+def told(stage, done, total, detail):
+    if stage == "vectors":
+        print(done, flush=True)
+        time.sleep(60)
+
+passages = tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(1034))
+dataset = Dataset((), passages, {})
+write_bundle(dataset, passages, Recipe("hotpotqa", "passage", 7, HashedWords(), {}), Path(sys.argv[1]), told)
+"""
+
+
+def test_a_build_killed_without_warning_is_continued(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "b")], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == f"{ROWS_AT_ONCE}\n"
+        child.send_signal(signal.SIGKILL)
+    assert not (tmp_path / "b").exists()
+    passages = tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(1034))
+    summary = build(Dataset((), passages, {}), tmp_path / "b", embedder=HashedWords())
+    assert summary.resumed_vectors == ROWS_AT_ONCE
+    assert verify_bundle(tmp_path / "b") == summary.manifest
+
+
+def test_a_corpus_without_passages_is_refused(tmp_path: Path, dataset: Dataset) -> None:
+    with pytest.raises(InputError, match="no passage"):
+        build(dataclasses.replace(dataset, passages=()), tmp_path / "b", embedder=None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistake_does_not_lose_the_vectors_of_a_stopped_build(tmp_path: Path, dataset: Dataset) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        build(large(dataset), tmp_path / "b", embedder=Stopping(ROWS_AT_ONCE))
+    with pytest.raises(InputError, match="no passage"):
+        build(dataclasses.replace(dataset, passages=()), tmp_path / "b", embedder=HashedWords())
+    assert build(large(dataset), tmp_path / "b", embedder=HashedWords()).resumed_vectors == ROWS_AT_ONCE
+
+
+def test_a_missing_corpus_leaves_nothing_behind(tmp_path: Path) -> None:
+    source, corpus = tmp_path / "absent.json", tmp_path / "nowhere.json"
+    with pytest.raises(DatasetError, match=r"nowhere\.json"):
+        build_bundle("hotpotqa", source, corpus, "passage", None, tmp_path / "b", 0, silent)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "chunking", "word"), [("hotpot", "passage", "musique"), ("musique", "x", "packed")]
+)
+def test_settings_are_checked_before_any_file_is_read(
+    tmp_path: Path, kind: str, chunking: str, word: str
+) -> None:
+    with pytest.raises(InputError, match=word):
+        build_bundle(kind, tmp_path / "absent", None, chunking, None, tmp_path / "b", 0, silent)
+
+
+def test_a_missing_source_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"absent\.json"):
+        build_bundle("hotpotqa", tmp_path / "absent.json", None, "passage", None, tmp_path / "b", 0, silent)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_told_stage_by_stage(tmp_path: Path, dataset: Dataset) -> None:
+    told: list[tuple[str, int, int, str]] = []
+    recipe = Recipe("hotpotqa", "passage", 7, HashedWords(), {})
+    write_bundle(dataset, dataset.passages, recipe, tmp_path / "b", lambda *step: told.append(step))
+    assert told == [
+        ("chunks", 6, 6, ""),
+        ("BM25", 0, 6, ""),
+        ("BM25", 6, 6, ""),
+        ("vectors", 6, 6, ""),
+    ]
+
+
+def test_without_a_corpus_the_contexts_of_the_questions_are_searched(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    source = shared_data / "2wikimultihopqa.json"
+    corpus = shared_data / "corpus" / "2wikimultihopqa_corpus.json"
+    with_corpus = build_bundle(
+        "two_wiki", source, corpus, "passage", None, tmp_path / "a", 7, silent
+    ).manifest
+    without = build_bundle("two_wiki", source, None, "passage", None, tmp_path / "b", 7, silent).manifest
+    assert with_corpus.unmatched_gold == without.unmatched_gold == ()
+    assert with_corpus.n_known_gold == with_corpus.n_questions == without.n_questions == 1000
+    assert set(with_corpus.sources) == {source.name, corpus.name}
+    # The contexts hold one passage that the corpus file leaves out; it is nobody's gold.
+    assert (with_corpus.n_chunks, without.n_chunks) == (6119, 6120)
+
+
+def test_passages_that_a_corpus_repeats_are_merged_and_counted(tmp_path: Path, shared_data: Path) -> None:
+    source, corpus = shared_data / "musique.jsonl", shared_data / "corpus" / "musique_corpus.json"
+    made = build_bundle("musique", source, corpus, "passage", None, tmp_path / "a", 7, silent).manifest
+    # Two of the 11,656 passages differ from another in white space alone.
+    assert (made.n_chunks, made.notes[REPEATED]) == (11_654, 2)
