@@ -22,7 +22,7 @@ from index_builder.fusion import NO_DOCUMENT, fuse
 from index_builder.query_text import query_text
 from index_builder.records import Chunk, Hit
 from index_builder.snippets import make_snippeter
-from index_builder.vectors import ExactVectors
+from index_builder.vectors import VectorIndex
 
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 Ids = npt.NDArray[np.int64]
@@ -154,7 +154,7 @@ class HybridSearch:
             scores[row, : len(found)] = found_scores
         return ids, scores
 
-    def _dense(self, vectors: ExactVectors, texts: Sequence[str]) -> Ranking:
+    def _dense(self, vectors: VectorIndex, texts: Sequence[str]) -> Ranking:
         return vectors.search_batch(self._embedded(texts), self._depth)
 
     def _embedded(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

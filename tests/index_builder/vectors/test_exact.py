@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from index_builder.errors import BundleError
-from index_builder.vectors import QUERIES_AT_ONCE, ROWS_AT_ONCE, ExactVectors, fill_vectors
+from index_builder.vectors.exact import QUERIES_AT_ONCE, ROWS_AT_ONCE, ExactVectors, fill_vectors
 
 Vectors = npt.NDArray[np.float32]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from index_builder.errors import BundleError
+from index_builder.errors import BundleError, EmbeddingError
 
 Ids = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
@@ -60,7 +60,9 @@ class ExactVectors:
         Returns:
             Ids and scores, both [q, min(depth, vectors)].
         """
-        depth = min(depth, len(self._vectors))
+        rows, dimensions = self.shape
+        queries = checked_queries(queries, dimensions)
+        depth = min(depth, rows)
         ids = np.empty((len(queries), depth), dtype=np.int64)
         scores = np.empty((len(queries), depth), dtype=np.float32)
         for start in range(0, len(queries), QUERIES_AT_ONCE):
@@ -85,6 +87,22 @@ class ExactVectors:
         scores = np.vecdot(self._vectors[rows].astype(np.float64), query.astype(np.float64))
         order = np.lexsort((rows, -scores))[:depth]
         return rows[order], scores[order]
+
+
+def checked_queries(queries: Vectors, dimensions: int) -> Vectors:
+    """The queries, contiguous and in single precision.
+
+    Raises:
+        EmbeddingError: When they have other dimensions than the rows they are to be compared with, or
+            hold a NaN or an infinity, which would rank anything.
+    """
+    if queries.ndim != 2 or queries.shape[1] != dimensions:
+        raise EmbeddingError(
+            f"queries of shape {queries.shape} cannot search vectors of {dimensions} columns"
+        )
+    if not np.isfinite(queries).all():
+        raise EmbeddingError("a query vector holds NaN or an infinity")
+    return np.ascontiguousarray(queries, dtype=np.float32)
 
 
 def fill_vectors(

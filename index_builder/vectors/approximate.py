@@ -1,0 +1,109 @@
+"""Approximate dense search with usearch: a graph over bfloat16 vectors, searched in the mapped file.
+
+A graph is built by one thread, row after row, so that the same vectors give the same bytes; threads
+would link rows in the order they happen to come in. Whether the bytes are still those that were written
+is for their reader to check: usearch loads flipped ones without a word.
+
+A query is compared by the same arithmetic whatever is searched beside it, and equal scores fall by
+rising id, so that a batch finds what single searches find.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+# Imported for its place before usearch alone: some versions of usearch, imported first, crash with it.
+import onnxruntime  # noqa: F401
+from usearch.index import BatchMatches, Index, Matches
+
+from index_builder.errors import BundleError
+from index_builder.vectors.exact import Ids, Vectors, checked_queries
+
+NO_ROW = -1
+METRIC, NUMBERS = "ip", "bf16"
+CONNECTIVITY = 16
+EXPANSION_ADD = 128
+ROWS_AT_ONCE = 4096
+
+
+def write_graph(path: Path, vectors: Vectors, progress: Callable[[int], None]) -> None:
+    """Build the graph over rows and write it; ids are row numbers.
+
+    Args:
+        path: The file.
+        vectors: Unit rows; may be a mapped file, of which a part at a time is read.
+        progress: Told how many rows are in.
+    """
+    rows, dimensions = vectors.shape
+    # Key lookups stay on, though nothing looks up: without them usearch 2.26.0 corrupts its heap.
+    graph = Index(
+        ndim=dimensions,
+        metric=METRIC,
+        dtype=NUMBERS,
+        connectivity=CONNECTIVITY,
+        expansion_add=EXPANSION_ADD,
+    )
+    for start in range(0, rows, ROWS_AT_ONCE):
+        stop = min(start + ROWS_AT_ONCE, rows)
+        graph.add(np.arange(start, stop), np.asarray(vectors[start:stop]), threads=1)
+        progress(stop)
+    graph.save(path)
+
+
+class GraphVectors:
+    """An open graph. Safe to search from several threads."""
+
+    def __init__(self, path: Path, expansion: int) -> None:
+        """Map the file, or raise ``BundleError``.
+
+        Args:
+            path: What ``write_graph`` wrote.
+            expansion: How many candidates a search keeps; more find more and take longer.
+        """
+        try:
+            graph = Index.restore(path, view=True, expansion_search=expansion)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise BundleError(f"{path} cannot be read as a vector graph: {error}") from error
+        if graph is None or not len(graph):
+            raise BundleError(f"{path} holds no vector graph")
+        self._graph = graph
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many vectors, and of how many dimensions."""
+        return len(self._graph), self._graph.ndim
+
+    def search_batch(self, queries: Vectors, depth: int) -> tuple[Ids, Vectors]:
+        """The nearest rows of each query as far as the graph finds them, by falling score, then rising id.
+
+        Args:
+            queries: [q, dimensions], unit rows.
+            depth: How many at most; fewer when there are fewer vectors.
+
+        Returns:
+            Ids, -1 where the graph leads to no more, and inner products of bfloat16 vectors; both
+            [q, min(depth, vectors)].
+        """
+        rows, dimensions = self.shape
+        depth = min(depth, rows)
+        queries = checked_queries(queries, dimensions)
+        if not len(queries):
+            return np.empty((0, depth), dtype=np.int64), np.empty((0, depth), dtype=np.float32)
+        found = self._graph.search(queries, depth)
+        return _in_order(found, depth)
+
+
+def _in_order(found: Matches | BatchMatches, depth: int) -> tuple[Ids, Vectors]:
+    ids = np.atleast_2d(found.keys).astype(np.int64)
+    scores: npt.NDArray[np.float32] = 1 - np.atleast_2d(found.distances)
+    if isinstance(found, BatchMatches):
+        beyond = np.arange(depth) >= found.counts[:, None]
+        ids[beyond], scores[beyond] = NO_ROW, -np.inf
+    elif ids.shape[1] < depth:
+        missing = ((0, 0), (0, depth - ids.shape[1]))
+        ids = np.pad(ids, missing, constant_values=NO_ROW)
+        scores = np.pad(scores, missing, constant_values=-np.inf)
+    order = np.lexsort((ids, -scores), axis=1)
+    return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)

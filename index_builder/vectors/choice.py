@@ -1,0 +1,122 @@
+"""Which way the vectors of a bundle are searched: chosen by their number, measured, and recorded.
+
+Exact search takes time in proportion to the rows, a graph hardly more for ten times as many.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from index_builder.errors import EmbeddingError
+from index_builder.records import Progress
+from index_builder.vectors.approximate import GraphVectors, write_graph
+from index_builder.vectors.exact import ExactVectors, Ids, Vectors
+
+Kind: TypeAlias = Literal["exact", "usearch"]
+
+EXACT_FILE, GRAPH_FILE = "vectors.npy", "vectors.usearch"
+CROSSOVER_NUMBERS = 50_000 * 1024
+WANTED_RECALL = 0.98
+RECALL_DEPTH = 50
+SAMPLE = 1000
+SEED = 7
+EXPANSIONS = (64, 96, 128, 192, 256, 384, 512)
+LENGTH_ERROR = 1e-3
+ROWS_AT_ONCE = 4096
+
+
+class VectorIndex(Protocol):
+    """Vectors that can be searched; ids are row numbers."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many vectors, and of how many dimensions."""
+        ...
+
+    def search_batch(self, queries: Vectors, depth: int) -> tuple[Ids, Vectors]:
+        """Ids and scores [q, min(depth, vectors)], by falling score, then rising id; -1 pads."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFacts:
+    """How the vectors of a bundle are kept and searched.
+
+    Attributes:
+        kind: ``exact``, or ``usearch`` for a graph.
+        file: Its file in the bundle.
+        crossover: Up to how many vectors of these dimensions are searched exactly.
+        expansion: How many candidates a search of the graph keeps; 0 without a graph.
+        recall_at_50: The mean share of a row's 50 nearest other rows that the graph finds, over
+            ``recall_queries`` rows drawn by seed; None without a graph.
+        recall_queries: How many rows that was measured on.
+    """
+
+    kind: Kind
+    file: str
+    crossover: int
+    expansion: int
+    recall_at_50: float | None
+    recall_queries: int
+
+
+def crossover(dimensions: int) -> int:
+    """Up to how many vectors exact search is chosen."""
+    return CROSSOVER_NUMBERS // dimensions
+
+
+def settle_vectors(npy: Path, folder: Path, progress: Progress) -> VectorFacts:
+    """Turn a finished file of unit rows into what a bundle is searched with.
+
+    Args:
+        npy: A float32 ``.npy`` file [rows, dimensions]; it is moved or deleted.
+        folder: Where the bundle's file is put.
+        progress: Told of the graph's growth.
+
+    Raises:
+        EmbeddingError: When a row is not of length one.
+    """
+    rows, dimensions = ExactVectors(npy).shape
+    vectors = np.load(npy, mmap_mode="r")
+    _check_lengths(vectors)
+    most = crossover(dimensions)
+    if rows <= most:
+        npy.replace(folder / EXACT_FILE)
+        return VectorFacts("exact", EXACT_FILE, most, 0, None, 0)
+    write_graph(folder / GRAPH_FILE, vectors, lambda done: progress("graph", done, rows, ""))
+    expansion, recall, queries = _measured(folder / GRAPH_FILE, npy)
+    npy.unlink()
+    return VectorFacts("usearch", GRAPH_FILE, most, expansion, recall, queries)
+
+
+def open_vectors(folder: Path, facts: VectorFacts) -> VectorIndex:
+    """Open the vectors of a bundle, or raise ``BundleError``."""
+    if facts.kind == "exact":
+        return ExactVectors(folder / facts.file)
+    return GraphVectors(folder / facts.file, facts.expansion)
+
+
+def _check_lengths(vectors: Vectors) -> None:
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        lengths = np.linalg.norm(vectors[start : start + ROWS_AT_ONCE], axis=1)
+        bad = np.flatnonzero(~(np.abs(lengths - 1) < LENGTH_ERROR))
+        if len(bad):
+            raise EmbeddingError(f"vector {start + bad[0]} has length {lengths[bad[0]]}, not one")
+
+
+def _measured(graph: Path, npy: Path) -> tuple[int, float, int]:
+    """The least expansion that finds enough, what it finds, and on how many queries."""
+    exact = ExactVectors(npy)
+    vectors = np.load(npy, mmap_mode="r")
+    rows = np.random.default_rng(SEED).choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
+    queries = vectors[np.sort(rows)]
+    truth, _ = exact.search_batch(queries, RECALL_DEPTH)
+    for expansion in EXPANSIONS:
+        found, _ = GraphVectors(graph, expansion).search_batch(queries, RECALL_DEPTH)
+        hits = sum(np.isin(row, true).sum() for row, true in zip(found, truth, strict=True))
+        recall = float(hits / truth.size)
+        if recall >= WANTED_RECALL:
+            break
+    return expansion, recall, len(queries)

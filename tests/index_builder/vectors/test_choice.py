@@ -1,0 +1,41 @@
+"""How vectors are settled by their number, and opened as they were settled."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index_builder.errors import EmbeddingError
+from index_builder.vectors import ExactVectors, choice, open_vectors, settle_vectors
+from tests.index_builder.vectors.test_exact import unit
+
+
+def test_few_vectors_are_moved_and_searched_exactly(tmp_path: Path) -> None:
+    vectors = unit(300, 16, 1)
+    np.save(tmp_path / "part.npy", vectors)
+    facts = settle_vectors(tmp_path / "part.npy", tmp_path, lambda *_: None)
+    assert (facts.kind, facts.file, facts.recall_at_50) == ("exact", "vectors.npy", None)
+    assert [path.name for path in tmp_path.iterdir()] == ["vectors.npy"]
+    assert isinstance(open_vectors(tmp_path, facts), ExactVectors)
+
+
+def test_many_vectors_become_a_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "crossover", lambda _: 299)
+    vectors = unit(300, 16, 1)
+    np.save(tmp_path / "part.npy", vectors)
+    facts = settle_vectors(tmp_path / "part.npy", tmp_path, lambda *_: None)
+    assert (facts.kind, facts.crossover) == ("usearch", 299)
+    assert facts.recall_at_50 is not None
+    assert facts.recall_at_50 >= 0.98
+    assert [path.name for path in tmp_path.iterdir()] == ["vectors.usearch"]
+    ids, _ = open_vectors(tmp_path, facts).search_batch(vectors, 1)
+    assert ids[:, 0].tolist() == list(range(300))
+
+
+@pytest.mark.parametrize("bad", [0.0, np.nan, np.inf, 2.0])
+def test_rows_that_are_not_of_length_one_are_refused_by_number(tmp_path: Path, bad: float) -> None:
+    vectors = unit(300, 16, 1)
+    vectors[123] *= bad
+    np.save(tmp_path / "part.npy", vectors)
+    with pytest.raises(EmbeddingError, match="vector 123 has length"):
+        settle_vectors(tmp_path / "part.npy", tmp_path, lambda *_: None)
