@@ -1,4 +1,4 @@
-"""From a vector a token to one unit vector a text: the mean, then length one.
+"""From a vector a token to one unit vector a text: the mean or the last one, then length one.
 
 Pure, and the gate for what a model returns: anything that is no embedding stops here by name.
 """
@@ -23,6 +23,23 @@ def mean_pool(hidden: Vectors) -> Vectors:
         raise EmbeddingError(f"the model returned a state of shape {hidden.shape}, not a vector a token")
     mean: Vectors = hidden.mean(axis=1)
     return mean
+
+
+def last_token(hidden: Vectors) -> Vectors:
+    """The last token's vector: [texts, tokens, dimensions] to [texts, dimensions].
+
+    Texts come without padding, so the last place is the last token. What a graph has pooled itself, and
+    has no axis of tokens left, is returned as it is.
+
+    Raises:
+        EmbeddingError: When there is no token.
+    """
+    if hidden.ndim == 2:
+        return hidden
+    if hidden.ndim != 3 or not hidden.shape[1]:
+        raise EmbeddingError(f"the model returned a state of shape {hidden.shape}, not a vector a token")
+    last: Vectors = hidden[:, -1]
+    return last
 
 
 def unit_rows(vectors: Vectors, dimensions: int) -> Vectors:

@@ -3,13 +3,26 @@
 import numpy as np
 import pytest
 
-from index_builder.embedding.pooling import mean_pool, unit_rows
+from index_builder.embedding.pooling import last_token, mean_pool, unit_rows
 from index_builder.errors import EmbeddingError
 
 
 def test_the_mean_is_over_tokens() -> None:
     hidden = np.array([[[1, 2], [3, 6]]], dtype=np.float32)
     assert mean_pool(hidden).tolist() == [[2.0, 4.0]]
+
+
+def test_the_last_token_is_the_last_place() -> None:
+    hidden = np.array([[[1, 2], [3, 6]], [[5, 5], [7, 8]]], dtype=np.float32)
+    assert last_token(hidden).tolist() == [[3.0, 6.0], [7.0, 8.0]]
+    # What a graph has pooled itself is not pooled again.
+    assert last_token(hidden[0]).tolist() == [[1.0, 2.0], [3.0, 6.0]]
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 4), (4,)])
+def test_a_state_without_a_last_token_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(EmbeddingError, match="not a vector a token"):
+        last_token(np.zeros(shape, dtype=np.float32))
 
 
 @pytest.mark.parametrize("shape", [(1, 0, 4), (2, 4)])

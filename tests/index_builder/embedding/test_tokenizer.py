@@ -41,6 +41,30 @@ def test_cut_texts_are_counted(tokenizer_file: Path) -> None:
     assert TextTokenizer(tokenizer_file, 5).count_truncated(["a b c", "a b c a", "b " * 90, ""]) == 2
 
 
+def test_tokens_are_counted_before_the_cut(tokenizer_file: Path) -> None:
+    assert TextTokenizer(tokenizer_file, 5).token_counts(["a b c", "b " * 90, ""]) == [5, 92, 2]
+
+
+def test_an_end_token_stands_in_place_of_the_files_own_and_outlives_the_cut(tokenizer_file: Path) -> None:
+    tokenizer = TextTokenizer(tokenizer_file, 3, end_token="c")
+    assert tokenizer.ids("a b") == [3, 4, 5]
+    assert tokenizer.ids("a b a b") == [3, 4, 5]
+    assert tokenizer.ids("") == [5]
+    assert tokenizer.token_counts(["a b", "a b a b", ""]) == [3, 5, 1]
+
+
+def test_a_file_without_the_end_token_is_refused(tokenizer_file: Path) -> None:
+    with pytest.raises(InputError, match=r"of another model: it does not know <\|endoftext\|>"):
+        TextTokenizer(tokenizer_file, 9, end_token="<|endoftext|>")
+
+
+def test_the_size_of_the_vocabulary_is_set_by_its_highest_id(tokenizer_file: Path) -> None:
+    assert TextTokenizer(tokenizer_file, 9).vocabulary_size == 6
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 70}, unk_token="[UNK]"))
+    tokenizer.save(str(tokenizer_file))
+    assert TextTokenizer(tokenizer_file, 9).vocabulary_size == 71
+
+
 def test_a_lone_surrogate_is_an_unknown_word(tokenizer_file: Path) -> None:
     assert TextTokenizer(tokenizer_file, 9).ids("a \ud800") == [0, 3, 2, 1]
     assert TextTokenizer(tokenizer_file, 3).count_truncated(["a \ud800"]) == 1

@@ -1,0 +1,133 @@
+"""Qwen3-Embedding through ONNX, from a folder with ``model.onnx`` (and its weights) and ``tokenizer.json``.
+
+The folder comes from ``readgate index export-qwen3`` or is a published one. A text closes with
+``<|endoftext|>``, whose vector is that of the text; the chat tokenizer that the models share does not add
+it. A query carries an instruction, a document is embedded bare: both as the authors of the model do.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from index_builder.embedding.onnx_model import OnnxEncoder, external_files
+from index_builder.embedding.pooling import last_token, unit_rows
+from index_builder.embedding.tokenizer import TextTokenizer
+from index_builder.errors import EmbeddingError, InputError
+
+MODEL, TOKENIZER, EXPORT = "model.onnx", "tokenizer.json", "export.json"
+END = "<|endoftext|>"
+QUERY = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:{query}"
+MAX_TOKENS = 2048
+LEAST_DIMENSIONS = 32
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Qwen3:
+    """The embedder; vectors do not depend on what else is embedded, before or beside.
+
+    Attributes:
+        name: What manifests call it.
+        spec: What commands call it.
+        dimensions: Of its vectors.
+        max_tokens: Where a text is cut.
+    """
+
+    name = "qwen3"
+    max_tokens = MAX_TOKENS
+
+    def __init__(self, folder: Path, dimensions: int | None, threads: int) -> None:
+        """Open the folder; as ``qwen3``."""
+        self.spec = f"qwen3:{folder}"
+        self._folder = folder
+        self._model = next(
+            (path for path in (folder / MODEL, folder / "onnx" / MODEL) if path.is_file()), folder / MODEL
+        )
+        if not self._model.is_file():
+            raise InputError(f"{folder} holds no {MODEL}; `readgate index export-qwen3` makes such a folder")
+        self._tokenizer = TextTokenizer(folder / TOKENIZER, MAX_TOKENS, END)
+        self._refuse_another_tokenizer()
+        self._encoder = OnnxEncoder(self._model)
+        self._threads = threads
+        self._full = self._size()
+        self.dimensions = self._full if dimensions is None else dimensions
+        if not LEAST_DIMENSIONS <= self.dimensions <= self._full:
+            raise InputError(
+                f"{folder} gives vectors of {LEAST_DIMENSIONS} to {self._full} dimensions, not {dimensions}"
+            )
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """Name and sha256 of the model, its weights and its tokenizer; read once, when first asked for."""
+        weights = [self._model.parent / name for name in external_files(self._model)]
+        return {path.name: file_sha256(path) for path in (self._model, *weights, self._folder / TOKENIZER)}
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors [texts, dimensions], on all threads; a text is cut after ``max_tokens``."""
+        with ThreadPoolExecutor(self._threads) as pool:
+            return self._stacked(pool.map(self._embed, texts))
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of the texts as web search queries, in the calling thread."""
+        return self._stacked(self._embed(QUERY.format(query=text)) for text in texts)
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each of the texts has as a document before it is cut."""
+        return self._tokenizer.token_counts(texts)
+
+    def _embed(self, text: str) -> Vectors:
+        whole = unit_rows(last_token(self._encoder.hidden(self._tokenizer.ids(text))), self._full)
+        return unit_rows(whole[:, : self.dimensions], self.dimensions)
+
+    def _stacked(self, rows: Iterable[Vectors]) -> Vectors:
+        return np.concatenate([np.empty((0, self.dimensions), dtype=np.float32), *rows])
+
+    def _size(self) -> int:
+        """The dimensions of the model, which has to know the tokenizer's highest token."""
+        highest = self._tokenizer.vocabulary_size - 1
+        try:
+            size: int = last_token(self._encoder.hidden([highest])).shape[1]
+        except EmbeddingError as error:
+            raise InputError(
+                f"{self._folder}: the model does not take token {highest}, the highest of {TOKENIZER}: "
+                f"one of the two belongs to another model ({error})"
+            ) from error
+        return size
+
+    def _refuse_another_tokenizer(self) -> None:
+        """Where an export says which tokenizer it was made with, it has to be that one."""
+        try:
+            told = json.loads((self._folder / EXPORT).read_bytes())["tokenizer_sha256"]
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self._folder / EXPORT} is not what an export writes: {error}") from error
+        if file_sha256(self._folder / TOKENIZER) != told:
+            raise InputError(f"{self._folder / TOKENIZER} is not the tokenizer this model was exported with")
+
+
+def qwen3(folder: Path, dimensions: int | None = None, threads: int | None = None) -> Qwen3:
+    """Open a folder with a Qwen3 embedding model.
+
+    Args:
+        folder: Holds ``model.onnx`` (or ``onnx/model.onnx``), its weights, and ``tokenizer.json``.
+        dimensions: Keep that many of each vector's and scale again; absent = all.
+        threads: How many texts are embedded at the same time; absent = one a processor.
+
+    Raises:
+        InputError: When a file is absent or belongs to another model, or the dimensions are not to be had.
+    """
+    return Qwen3(folder, dimensions, threads or os.cpu_count() or 1)
+
+
+def file_sha256(path: Path) -> str:
+    """Of a file of any size."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
