@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoConfig, AutoModel
 
 from tests.bench.apart import Options, Work, take_turns
-from tests.bench.timing import timed
+from tests.bench.timing import interleaved, timed
 
 BATCHES = (1, 8, 32)
 TRIED = 4  # one text of so many is used to choose among the batch sizes
@@ -29,10 +29,9 @@ def prepare(folder: Path, options: Options) -> Work:
     texts: list[list[int]] = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
     texts.sort(key=len, reverse=True)
     mean = options["pooling"] == "mean"
-    tried = texts[::TRIED]
-    _embed(model, tried, 1, mean=mean)
-    costs = {batch: timed(partial(_embed, model, tried, batch, mean=mean)).cpu for batch in BATCHES}
-    batch = min(costs, key=costs.__getitem__)
+    tries = {str(batch): partial(_embed, model, texts[::TRIED], batch, mean=mean) for batch in BATCHES}
+    costs = interleaved({batch: partial(timed, work) for batch, work in tries.items()}, rounds=2)
+    batch = int(min(costs, key=lambda name: costs[name].cpu))
     facts = {"threads": options["threads"], "batch": batch, "attention": model.config._attn_implementation}
     return Work(lambda: _embed(model, texts, batch, mean=mean), sum(map(len, texts)), facts)
 
