@@ -36,15 +36,22 @@ def real_corpus(dataset: str) -> Path:
     return real_file("corpus", CORPORA[dataset])
 
 
+def world(passages: int) -> Path:
+    """A generated world of three sets with so many passages each, made once, as ``data world`` writes it."""
+    amounts = ["--questions", "1000", "--passages", str(passages), "--seed", "7"]
+    return made_once(
+        f"world-{passages}", lambda folder: _readgate("data", "world", "--out", str(folder), *amounts)
+    )
+
+
 def real_bundle(dataset: str) -> Path:
     """A bundle of a real set with MiniLM vectors: the one under ``bundles``, or one made for the bench."""
     if (BUNDLES / dataset / "manifest.json").is_file():
         return BUNDLES / dataset
     bundle = CACHE / f"bench-{dataset}"
     if not (bundle / "manifest.json").is_file():
-        command = [sys.executable, "-m", "evaluator", "index", "build", "--dataset", dataset]
-        command += ["--source", str(real_file(SOURCES[dataset])), "--corpus", str(real_corpus(dataset))]
-        subprocess.run([*command, "--out", str(bundle)], cwd=ROOT, stdout=sys.stderr, check=True)
+        files = ["--source", str(real_file(SOURCES[dataset])), "--corpus", str(real_corpus(dataset))]
+        _readgate("index", "build", "--dataset", dataset, *files, "--out", str(bundle))
     return bundle
 
 
@@ -58,3 +65,8 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
         make(unfinished)
         unfinished.rename(folder)
     return folder
+
+
+def _readgate(*arguments: str) -> None:
+    """In a process of its own, so that its memory and processor time are not the caller's."""
+    subprocess.run([sys.executable, "-m", "evaluator", *arguments], cwd=ROOT, stdout=sys.stderr, check=True)
