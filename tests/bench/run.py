@@ -37,8 +37,10 @@ def measured(source: str, seconds: float, *, quick: bool) -> tuple[list[Row], st
         try:
             out, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
             return [], "the time was over before it was done"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)  # with the competitors it started
     if process.returncode:
         said = "something is not here" if process.returncode == NOT_MEASURED else "it failed"
         return [], f"{said}: its last words stand above"
@@ -73,7 +75,7 @@ def main() -> int:
     if unknown:
         sys.stderr.write(f"there is no source {unknown[0]}: the sources are {', '.join(SOURCES)}\n")
         return 2
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(header(quick=quick), highlight=False)
     started, rows, missing = time.monotonic(), list[Row](), list[str]()
     for source in sources:
