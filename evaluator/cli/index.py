@@ -7,6 +7,7 @@ from typing import get_args
 import click
 import orjson
 
+from evaluator.cli import export
 from evaluator.cli.main import CHECK_FAILED, DONE, printable
 from evaluator.cli.progress import stages
 from evaluator.core.errors import BundleError
@@ -29,6 +30,9 @@ bundle_argument = click.argument("bundle", type=FOLDER)
 @click.group()
 def command() -> None:
     """Build, check and search bundles."""
+
+
+command.add_command(export.command)
 
 
 @command.command()

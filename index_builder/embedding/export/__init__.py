@@ -1,0 +1,1 @@
+"""Hugging Face weights to ONNX; needs the packages of the extra ``export``."""
