@@ -11,9 +11,11 @@ neighbours of a gold passage are gold too, and a passage keeps it in whatever co
 """
 
 import hashlib
+import itertools
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from index_builder.datasets.corpus import passage_key
 from index_builder.errors import InputError
@@ -24,10 +26,11 @@ ID_HEX_DIGITS = 8
 BETWEEN_PASSAGES = "\n\n"
 BYTES_PER_TOKEN = 4
 
+ChunkOfPassages: TypeAlias = tuple[Chunk, tuple[Passage, ...]]
+"""A chunk with the passages it holds."""
 
-def chunk_passages(
-    passages: Iterable[Passage], chunking: str, seed: int
-) -> Iterator[tuple[Chunk, tuple[Passage, ...]]]:
+
+def chunk_passages(passages: Iterable[Passage], chunking: str, seed: int) -> Iterator[ChunkOfPassages]:
     """Chunks, each with the passages it holds; ``passage`` streams, ``packed:N`` holds them all at once.
 
     Args:
@@ -39,8 +42,18 @@ def chunk_passages(
         InputError: For any other chunking; at the call, not while iterating.
     """
     tokens = packed_tokens(chunking)
-    groups = ((passage,) for passage in passages) if tokens is None else _packed(passages, tokens, seed)
-    return _with_ids(groups, packed=tokens is not None)
+    if tokens is not None:
+        return pack_in_order(_shuffled(passages, seed), tokens)
+    return _with_ids(((passage,) for passage in passages), packed=False)
+
+
+def pack_in_order(passages: Iterable[Passage], tokens: int) -> Iterator[ChunkOfPassages]:
+    """Chunks filled with passages in the order given, each with the passages it holds.
+
+    Building a bundle shuffles them first. Corpus order puts a question's gold passages side by side; the
+    bench packs in it to show what that does to recall.
+    """
+    return _with_ids(_groups(passages, tokens), packed=True)
 
 
 def packed_tokens(chunking: str) -> int | None:
@@ -56,33 +69,38 @@ def packed_tokens(chunking: str) -> int | None:
     return int(match[1])
 
 
-def gold_chunk_ids(question: Question, index: Mapping[bytes, str]) -> tuple[str, ...] | None:
+def gold_chunk_ids(question: Question, index: Mapping[bytes, list[str]]) -> tuple[str, ...] | None:
     """The distinct chunks that hold a question's gold passages, in official order.
 
     Args:
         question: As loaded.
-        index: From ``passage_key`` (title and text, white space removed) to the id of its chunk.
+        index: From ``passage_key`` (title and text, white space removed) to the ids of its chunks: one for
+            chunks made here, several where chunks that come packed repeat a passage or cut it.
 
     Returns:
         None when the dataset does not say what is gold; passages that stand in no chunk are left out.
     """
     if question.gold is None:
         return None
-    found = (index.get(passage_key(passage)) for passage in question.gold)
-    return tuple(dict.fromkeys(chunk_id for chunk_id in found if chunk_id is not None))
+    found = (index.get(passage_key(passage), []) for passage in question.gold)
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(found)))
 
 
-def missing_gold(question: Question, index: Mapping[bytes, str]) -> tuple[Passage, ...]:
+def missing_gold(question: Question, index: Mapping[bytes, list[str]]) -> tuple[Passage, ...]:
     """The gold passages of a question that stand in no chunk, in official order."""
-    return tuple(passage for passage in question.gold or () if passage_key(passage) not in index)
+    return tuple(passage for passage in question.gold or () if not index.get(passage_key(passage)))
 
 
-def _packed(passages: Iterable[Passage], tokens: int, seed: int) -> Iterator[tuple[Passage, ...]]:
+def _shuffled(passages: Iterable[Passage], seed: int) -> Iterator[Passage]:
     shuffled = list(passages)
     random.Random(seed).shuffle(shuffled)
+    yield from shuffled
+
+
+def _groups(passages: Iterable[Passage], tokens: int) -> Iterator[tuple[Passage, ...]]:
     group: list[Passage] = []
     size = 0
-    for passage in shuffled:
+    for passage in passages:
         added = len(_packed_text((passage,)).encode()) + len(BETWEEN_PASSAGES) * bool(group)
         if group and size + added > tokens * BYTES_PER_TOKEN:
             yield tuple(group)
@@ -97,9 +115,7 @@ def _packed_text(passages: Iterable[Passage]) -> str:
     return BETWEEN_PASSAGES.join(f"{passage.title}\n{passage.text}" for passage in passages)
 
 
-def _with_ids(
-    groups: Iterable[tuple[Passage, ...]], *, packed: bool
-) -> Iterator[tuple[Chunk, tuple[Passage, ...]]]:
+def _with_ids(groups: Iterable[tuple[Passage, ...]], *, packed: bool) -> Iterator[ChunkOfPassages]:
     taken: set[str] = set()
     for group in groups:
         title, text = ("", _packed_text(group)) if packed else (group[0].title, group[0].text)

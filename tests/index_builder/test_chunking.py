@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index_builder.chunking import chunk_passages, gold_chunk_ids, indexed_text, missing_gold
+from index_builder.chunking import chunk_passages, gold_chunk_ids, indexed_text, missing_gold, pack_in_order
 from index_builder.datasets.corpus import passage_key
 from index_builder.errors import InputError
 from index_builder.records import Chunk, Dataset, Passage
@@ -85,6 +85,28 @@ def test_ids_that_would_collide_grow_by_a_digit() -> None:
     assert ids[1][:9] == ids[0]
 
 
+@pytest.mark.parametrize("chunking", ["passage", "packed:9"])
+def test_passages_of_one_character_and_of_100_000_words_are_whole_in_one_chunk(chunking: str) -> None:
+    passages = [Passage("T", "x"), Passage("", "y"), Passage("Long", "word " * 100_000), Passage("U", "東")]
+    made = list(chunk_passages(passages, chunking, 0))
+    assert Counter(p for _, held in made for p in held) == Counter(passages)
+    (longest,) = (chunk for chunk, held in made if passages[2] in held)
+    assert longest.text.count("word ") == 100_000
+    assert [held for _, held in made if passages[2] in held] == [(passages[2],)]
+
+
+@pytest.mark.parametrize("chunking", ["passage", "packed:9"])
+def test_an_empty_corpus_has_no_chunks(chunking: str) -> None:
+    assert list(chunk_passages([], chunking, 0)) == []
+
+
+def test_packing_in_the_order_given_keeps_neighbours_together() -> None:
+    passages = [Passage(f"T{n}", "x" * 13) for n in range(6)]
+    # "T0\n" and 13 letters are 16 bytes, and 2 stand between: 3 passages have 52 bytes, of at most 52.
+    made = [held for _, held in pack_in_order(passages, 13)]
+    assert made == [tuple(passages[:3]), tuple(passages[3:])]
+
+
 def test_a_passage_that_stands_without_end_is_refused() -> None:
     with pytest.raises(InputError, match="more than 57 times"):
         list(chunk_passages([Passage("T", "t")] * 58, "passage", 0))
@@ -99,7 +121,7 @@ def test_another_chunking_is_refused_at_the_call(chunking: str) -> None:
 
 
 def test_gold_is_matched_by_title_and_text_without_white_space(dataset: Dataset) -> None:
-    index = {passage_key(p): f"id{n}" for n, p in enumerate(dataset.passages)}
+    index = {passage_key(p): [f"id{n}"] for n, p in enumerate(dataset.passages)}
     first, second, third = dataset.questions
     assert gold_chunk_ids(first, index) == ("id0", "id1")
     assert gold_chunk_ids(second, index) == ("id3",)
@@ -109,13 +131,20 @@ def test_gold_is_matched_by_title_and_text_without_white_space(dataset: Dataset)
 
 
 def test_gold_passages_of_one_chunk_count_once(dataset: Dataset) -> None:
-    index = {passage_key(p): "same" for p in dataset.passages}
+    index = {passage_key(p): ["same"] for p in dataset.passages}
     assert gold_chunk_ids(dataset.questions[0], index) == ("same",)
 
 
+def test_every_chunk_of_a_gold_passage_is_gold(dataset: Dataset) -> None:
+    first, second = (passage_key(p) for p in dataset.passages[:2])
+    index = {first: ["7", "8"], second: ["8", "2"]}
+    assert gold_chunk_ids(dataset.questions[0], index) == ("7", "8", "2")
+
+
 def test_an_equal_title_with_another_text_is_no_gold(dataset: Dataset) -> None:
-    index = {passage_key(Passage("Ada Lovelace", "Another Ada.")): "wrong"}
+    index = {passage_key(Passage("Ada Lovelace", "Another Ada.")): ["wrong"]}
     assert gold_chunk_ids(dataset.questions[0], index) == ()
+    assert missing_gold(dataset.questions[0], index) == dataset.questions[0].gold
 
 
 def test_what_is_searched_of_a_chunk_begins_with_its_title() -> None:
