@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from index_builder.embedding.pooling import unit_rows
 from index_builder.embedding.qwen3 import MODEL
 from index_builder.errors import InputError
 
@@ -40,12 +41,9 @@ class GraphError(Exception):
 def reference(model: Path, texts: list[list[int]]) -> Vectors:
     """The unit vector of each text's last token by transformers in float32."""
     torch, network = importing("torch"), _network(model)
-    rows = []
     with torch.no_grad():
-        for ids in texts:
-            state = network(input_ids=torch.tensor([ids])).last_hidden_state[0, -1].double()
-            rows.append((state / state.norm()).float().numpy())
-    return np.stack(rows)
+        states = [network(input_ids=torch.tensor([ids])).last_hidden_state[:, -1].numpy() for ids in texts]
+    return unit_rows(np.concatenate(states), states[0].shape[1])
 
 
 def fused(model: Path, folder: Path) -> None:
@@ -179,7 +177,7 @@ def _network(model: Path) -> Any:  # noqa: ANN401  # of a class that exists wher
     transformers.utils.logging.disable_progress_bar()
     try:
         network = transformers.AutoModel.from_pretrained(model, dtype=torch.float32, local_files_only=True)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # what reads the files raises its own kinds
         raise InputError(f"transformers cannot load {model}: {error}") from error
     return network.eval()
 

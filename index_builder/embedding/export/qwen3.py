@@ -195,7 +195,7 @@ def _in_int8(
     for whole in WHOLE:
         rounded = made.with_name(f"{made.name}-int8-{len(whole)}")
         rounded.mkdir()
-        stage = " without ".join(("int8", *whole[-1:]))
+        stage = f"int8 without {' and '.join(whole)}" if whole else "int8"
         progress(stage, 0, 1, "")
         quantise(made, rounded, whole)
         found = parity(rounded)

@@ -7,7 +7,7 @@ its vectors are. The graphs of the builder share one file of weights.
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,15 +50,15 @@ def tokenizer() -> Tokenizer:
     return made
 
 
-def random_model(folder: Path, vocabulary: int, sizes: dict[str, int]) -> None:
-    """Write a Qwen3 model with random weights as Hugging Face does."""
+def random_model(folder: Path, vocabulary: int, sizes: Mapping[str, int], spread: float = 0.1) -> None:
+    """Write a Qwen3 model with random weights as Hugging Face does, ``spread`` wider than it begins them."""
     torch, transformers = importing("torch"), importing("transformers")
     torch.manual_seed(SEED)
     config = transformers.Qwen3Config(vocab_size=vocabulary, tie_word_embeddings=True, **sizes)
     network = transformers.Qwen3Model(config)
     with torch.no_grad():
         for weights in network.parameters():
-            weights.add_(torch.randn_like(weights) * 0.1)
+            weights.add_(torch.randn_like(weights) * spread)
     network.save_pretrained(folder)
 
 

@@ -7,14 +7,27 @@ are asked.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from index_builder.embedding.export import graphs
-from index_builder.embedding.export.graphs import GraphError, built, fused, importing, module_of, quantise
+from index_builder.embedding.export.graphs import (
+    GraphError,
+    built,
+    dynamo,
+    fused,
+    importing,
+    module_of,
+    quantise,
+    reference,
+)
 from index_builder.errors import InputError
 
 BUILDER = """
@@ -58,6 +71,63 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **members: object) -> N
     module = ModuleType(name)
     vars(module).update(members)
     monkeypatch.setitem(sys.modules, name, module)
+
+
+class Network:
+    """Stands in for a loaded network; the state of its last token is (3, 4) a token."""
+
+    def __init__(self) -> None:
+        self.config = SimpleNamespace(use_cache=True, max_position_embeddings=99)
+        self.loaded: dict[str, object] = {}
+
+    def from_pretrained(self, model: Path, **options: object) -> "Network":
+        if not (model / "t").exists():
+            raise RuntimeError("no tensors")
+        self.loaded = options
+        return self
+
+    def eval(self) -> "Network":
+        return self
+
+    def __call__(self, input_ids: list[list[int]]) -> SimpleNamespace:
+        states = np.array([[[3 * token, 4 * token] for token in input_ids[0]]], dtype=np.float32)
+        return SimpleNamespace(last_hidden_state=States(states))
+
+
+class States:
+    """Stands in for the states of a text in torch."""
+
+    def __init__(self, states: npt.NDArray[np.float32]) -> None:
+        self._states = states
+
+    def __getitem__(self, place: tuple[slice, int]) -> "States":
+        return States(self._states[place])
+
+    def numpy(self) -> npt.NDArray[np.float32]:
+        return self._states
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> Network:
+    """What transformers loads."""
+    loaded = Network()
+    progress = SimpleNamespace(disable_progress_bar=lambda: None)
+    stand_in(monkeypatch, "transformers", AutoModel=loaded, utils=SimpleNamespace(logging=progress))
+    return loaded
+
+
+def torch_with(monkeypatch: pytest.MonkeyPatch, export: Callable[..., None]) -> None:
+    stand_in(
+        monkeypatch,
+        "torch",
+        float32="float32",
+        int64="int64",
+        no_grad=nullcontext,
+        tensor=list,
+        ones=lambda shape, dtype: (shape, dtype, object()),
+        export=SimpleNamespace(Dim=lambda name, **bounds: (name, bounds)),
+        onnx=SimpleNamespace(export=export),
+    )
 
 
 def values(*names: str) -> list[SimpleNamespace]:
@@ -167,3 +237,60 @@ def test_a_node_is_named_after_the_innermost_module_it_is_of() -> None:
         module_of({key: "['', 'layers.0', 'layers.0.mlp.down_proj', 'linear']"}) == "layers.0.mlp.down_proj"
     )
     assert module_of({key: "['', 'arange']"}) == module_of({}) == "network"
+
+
+def test_the_reference_is_the_unit_state_of_the_last_token_in_float32(
+    weights: Path, network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch_with(monkeypatch, lambda **_: None)
+    # (3, 4) times any token has length 5 times the token.
+    assert reference(weights, [[7, 2], [5]]) == pytest.approx(np.array([[0.6, 0.8], [0.6, 0.8]]))
+    assert network.loaded == {"dtype": "float32", "local_files_only": True}
+
+
+def test_weights_that_transformers_cannot_load_are_bad_input(
+    weights: Path, network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch_with(monkeypatch, lambda **_: None)
+    (weights / "t").unlink()
+    with pytest.raises(InputError, match=r"transformers cannot load .*weights: no tensors"):
+        reference(weights, [[1]])
+    assert network.loaded == {}
+
+
+def test_torch_traces_two_inputs_of_open_lengths_and_tells_nothing_of_its_machine(
+    weights: Path, tmp_path: Path, network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, Any] = {}
+    torch_with(monkeypatch, lambda _network, **options: told.update(options))
+    scopes = SimpleNamespace(key="pkg.torch.onnx.name_scopes", value="['', 'layers.0.mlp', 'mul']")
+    node = SimpleNamespace(name="node_mul", metadata_props=[scopes])
+    graph = SimpleNamespace(graph=SimpleNamespace(node=[node]))
+    stand_in(monkeypatch, "onnxscript")
+    stand_in(monkeypatch, "onnx", load=lambda _path, **_options: graph, save=lambda *_: None)
+    dynamo(weights, tmp_path)
+    first, second = told["kwargs"].values()
+    assert first is not second
+    axes = {0: ("texts", {"min": 1}), 1: ("tokens", {"min": 1, "max": 99})}
+    assert told["dynamic_shapes"] == {"input_ids": axes, "attention_mask": axes}
+    assert (told["dynamo"], told["opset_version"], told["external_data"]) == (True, 18, True)
+    assert (told["input_names"], told["output_names"]) == (
+        ["input_ids", "attention_mask"],
+        ["last_hidden_state"],
+    )
+    assert not network.config.use_cache
+    assert (node.name, node.metadata_props) == ("layers.0.mlp/node_mul", [])
+
+
+@pytest.mark.usefixtures("network")
+def test_why_torch_cannot_trace_a_network_is_told_in_a_line(
+    weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **_options: object) -> None:
+        raise RuntimeError("an operator is not known\nand 90 lines more")
+
+    torch_with(monkeypatch, fail)
+    stand_in(monkeypatch, "onnxscript")
+    stand_in(monkeypatch, "onnx")
+    with pytest.raises(GraphError, match=r"^torch\.onnx\.export: an operator is not known$"):
+        dynamo(weights, tmp_path)
