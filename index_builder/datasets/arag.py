@@ -28,6 +28,8 @@ FOUND = "gold passages of questions, found in the chunks"
 WITH_ALL, WITH_SOME, WITH_NONE = (
     f"questions with {amount} of their gold passages found" for amount in ("all", "some", "none")
 )
+NO_FILE = "questions without gold, for want of an official file"
+NO_RECORD = "questions without gold, for want of an official record"
 CHUNKS_FORM = 'a JSON array of "id:text" strings'
 
 
@@ -77,17 +79,17 @@ def load(source: Path, corpus: Path, official: Path | None) -> PackedDataset:
     records = read_whole(source, QUESTIONS, "a JSON array of A-RAG questions", notes)
     chunks = tuple(_chunks(corpus, notes))
     known = {} if official is None else _official_questions(official, source, records)
+    unknown = NO_FILE if official is None else NO_RECORD
 
     def read(record: ARagQuestion, notes: Notes) -> Reading:
-        return _reading(record, _of_record(record, known), notes)
+        official_question = _of_record(record, known)
+        notes[unknown] += official_question is None
+        notes["questions with evidence of A-RAG's own, not used"] += bool(record.evidence)
+        return _reading(record, official_question)
 
     dataset = assemble(source, records, read, notes)
     held = _held(chunks, dataset.questions)
-    counts = Counter(dataset.notes)
-    if official is None:
-        counts["questions without gold, for want of an official file"] = len(dataset.questions)
-    else:
-        counts += _recovered(dataset.questions, held)
+    counts = Counter(dataset.notes) + _recovered(dataset.questions, held)
     ordered = {name: counts[name] for name in sorted(counts)}
     return PackedDataset(replace(dataset, notes=ordered), tuple(zip(chunks, held, strict=True)))
 
@@ -125,7 +127,9 @@ def _official_questions(path: Path, source: Path, records: Iterable[ARagQuestion
         official = hotpotqa.load(path)
     known = {question.question_id: question for question in official.questions}
     if not any(_of_record(record, known) for record in records):
-        raise DatasetError(path, "file", f"the official records of the questions in {source}, and finds none")
+        raise DatasetError(
+            path, "file", f"the official records of the questions in {source}, of which it has none"
+        )
     return known
 
 
@@ -134,10 +138,8 @@ def _of_record(record: ARagQuestion, known: Mapping[str, Question]) -> Question 
     return known.get(record.id) or known.get(record.id.partition("_")[2])
 
 
-def _reading(record: ARagQuestion, official: Question | None, notes: Notes) -> Reading:
-    notes["questions with evidence of A-RAG's own, not used"] += bool(record.evidence)
+def _reading(record: ARagQuestion, official: Question | None) -> Reading:
     if official is None:
-        notes["questions without an official record"] += 1
         return Reading(kind=record.question_type, context=(), gold=(), hops=0)
     return Reading(
         kind=official.kind or record.question_type,
