@@ -7,13 +7,16 @@ without a space.
 
 - ``plain`` does no more.
 - ``english`` drops the 33 words of Lucene's English stop list, which keeps question words, and stems.
-- ``english-broad`` drops Snowball's English stop list, question words included, and stems.
+- ``english-broad`` drops Snowball's English stop list, question words included, and stems. For large
+  collections: of a query, words that more than a tenth of the passages hold are left out too (above
+  10,000 passages), as stop words of that collection, as long as a rarer one is found.
 
 The stemmer is Snowball's (Porter 2). What an analyser drops is kept, unstemmed, in a field of its own
 (``every_word``), for queries of which nothing else is left.
 """
 
 from collections.abc import Callable, Mapping
+from math import inf
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -37,6 +40,9 @@ SNOWBALL_STOP_WORDS: Final = """
     so than too very
     d ll m re s t ve
 """
+
+COMMON_SHARE: Final = MappingProxyType({"english-broad": 0.1})
+COMMON_AT_LEAST: Final = 10_000
 
 Builder: TypeAlias = tantivy.TextAnalyzerBuilder
 
@@ -66,6 +72,12 @@ def check_analyser(name: str) -> None:
     """Raise ``InputError`` for a name that is not one of ``ANALYSERS``."""
     if name not in _BUILDERS:
         raise InputError(f"analyser is {name!r}; known: {', '.join(ANALYSERS)}")
+
+
+def common_above(name: str, passages: int) -> float:
+    """How many of the passages a word may be in before queries do without it; infinite for most analysers."""
+    share = COMMON_SHARE.get(name)
+    return inf if share is None else max(COMMON_AT_LEAST, share * passages)
 
 
 def analysers_of(name: str) -> dict[str, tantivy.TextAnalyzer]:

@@ -15,7 +15,7 @@ import tantivy
 
 from index_builder.errors import BundleError
 from index_builder.fusion import NO_DOCUMENT
-from index_builder.lexical.analysers import DEFAULT_ANALYSER, analysers_of
+from index_builder.lexical.analysers import DEFAULT_ANALYSER, analysers_of, common_above
 from index_builder.lexical.writer import FREQUENCIES, ORDINAL
 from index_builder.query_text import query_text
 
@@ -42,6 +42,7 @@ class LexicalIndex:
             raise BundleError(f"{folder} holds no BM25 index: {error}") from error
         self._schema = index.schema
         self._searcher = index.searcher()
+        self._common_above = common_above(analyser, self._searcher.num_docs)
         try:
             self._searcher.doc_freq(analyser, "")
         except ValueError as error:
@@ -76,7 +77,7 @@ class LexicalIndex:
         if not depth:  # tantivy panics
             return []
         for field, analyser in self._analysers.items():
-            terms = list(dict.fromkeys(analyser.analyze(text)))[:MAX_TERMS]
+            terms = self._without_common(field, list(dict.fromkeys(analyser.analyze(text)))[:MAX_TERMS])
             clauses = [
                 (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, field, term, FREQUENCIES))
                 for term in terms
@@ -85,6 +86,13 @@ class LexicalIndex:
             if hits:
                 return hits
         return []
+
+    def _without_common(self, field: str, terms: list[str]) -> list[str]:
+        """The terms, or only those that are not too common for the analyser, where any is found."""
+        if self._common_above >= self._searcher.num_docs:
+            return terms
+        rare = [term for term in terms if 0 < self._searcher.doc_freq(field, term) <= self._common_above]
+        return rare or terms
 
 
 def _opened(folder: Path) -> tantivy.Index:

@@ -1,5 +1,7 @@
 """What each analyser makes of text, worked out by hand."""
 
+from math import inf
+
 import pytest
 
 from index_builder.errors import InputError
@@ -10,6 +12,7 @@ from index_builder.lexical.analysers import (
     SNOWBALL_STOP_WORDS,
     analysers_of,
     check_analyser,
+    common_above,
 )
 
 SENTENCE = "Who, then, weren't the Engines DESIGNED for? He flies: Ötztal-Bahn 1912, naïve 東京!"
@@ -59,6 +62,12 @@ def test_only_what_drops_words_keeps_every_word_apart() -> None:
         "english-broad": ["english-broad", EVERY_WORD],
     }
     assert " ".join(analysers_of("english-broad")[EVERY_WORD].analyze(SENTENCE)) == PLAIN
+
+
+def test_a_word_is_common_above_a_tenth_of_many_passages_for_english_broad_alone() -> None:
+    sizes = (0, 99_999, 100_000, 1_000_000)
+    assert [common_above("english-broad", size) for size in sizes] == [10_000, 10_000, 10_000, 100_000]
+    assert {common_above(name, 1_000_000) for name in ("plain", "english")} == {inf}
 
 
 def test_an_unknown_analyser_is_refused_with_the_names_of_the_known() -> None:

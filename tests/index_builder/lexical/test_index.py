@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from index_builder.errors import BundleError, InputError
-from index_builder.lexical import ANALYSERS, LexicalIndex, write_lexical
+from index_builder.lexical import ANALYSERS, LexicalIndex, analysers, write_lexical
 from index_builder.lexical.index import MAX_TERMS
 from index_builder.records import Chunk, Dataset
 from tests.index_builder.lexical.bm25_by_hand import TERMS, expected
@@ -57,6 +57,7 @@ def index_of(folder: Path, made: list[Chunk], analyser: str = "english") -> Lexi
 
 
 @pytest.mark.parametrize("analyser", ANALYSERS)
+@settings(max_examples=40)
 @given(st.lists(TEXTS | LONG_TEXTS, min_size=1, max_size=12), TEXTS)
 @example([["THE", "of"], ["Zorb"]], ["THE", "who"])
 def test_scores_are_those_of_the_formula_and_ties_fall_by_id(
@@ -141,6 +142,23 @@ def test_only_the_first_terms_of_an_endless_query_count(tmp_path: Path) -> None:
     index = index_of(tmp_path, chunks("zorb", "quim"))
     filler = " ".join(f"w{number}" for number in range(MAX_TERMS - 1))
     assert index.search(f"{filler} zorb quim", 5)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("analyser", "query", "found"),
+    [
+        ("english", "film zorb", [7, 0, 1, 2, 3]),
+        ("english-broad", "film zorb", [7]),
+        ("english-broad", "film xyzzy", [0, 1, 2, 3]),
+        ("english-broad", "film the", [0, 1, 2, 3]),
+    ],
+)
+def test_only_english_broad_does_without_common_words_while_a_rarer_one_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, analyser: str, query: str, found: list[int]
+) -> None:
+    monkeypatch.setattr(analysers, "COMMON_AT_LEAST", 2)
+    index = index_of(tmp_path, chunks(*["film"] * 4, *["quim"] * 3, "zorb"), analyser)
+    assert index.search(query, 8)[0].tolist() == found
 
 
 def test_an_apostrophe_parts_words_on_both_sides(tmp_path: Path) -> None:
