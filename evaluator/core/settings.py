@@ -12,7 +12,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evaluator.core.errors import SettingsError
+from evaluator.core.errors import InputError, SettingsError
+from index_builder.snippets import make_snippeter
 
 RuleName: TypeAlias = Literal["read", "snippet", "low_evidence"]
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
@@ -120,15 +121,22 @@ class ProtocolSettings(Settings):
 
     k: int = Field(5, ge=1, le=100, description="results a search shows")
     depth: int = Field(100, ge=1, le=1000, description="candidates of each ranking before fusion")
-    snippet: str = Field(
-        "lead:200", pattern=r"^lead:[1-9][0-9]*$", description="what a result shows of a chunk"
-    )
+    snippet: str = Field("lead:200", description="what a result shows of a chunk: lead:N or best-sentences:N")
     prompt: PromptName = Field("default", description="the system prompt")
     tool_choice: Literal["auto", "required"] = Field("auto", description="whether a reply must call a tool")
     parallel_tool_calls: bool = Field(default=False, description="whether one reply may call several tools")
     decline: Literal["answered", "abstained"] = Field(
         "answered", description="what a final that says it cannot answer counts as"
     )
+
+    @field_validator("snippet")
+    @classmethod
+    def _names_a_snippet(cls, spec: str) -> str:
+        try:
+            make_snippeter(spec)
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return spec
 
 
 class LimitSettings(Settings):

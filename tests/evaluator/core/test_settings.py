@@ -245,6 +245,19 @@ def test_an_experiment_whose_name_is_a_path_is_refused(name: str) -> None:
     assert found.endswith("cannot be the name of a folder; it must not be a path")
 
 
+@pytest.mark.parametrize("spec", ["lead:0", "best-sentences:", "middle:200"])
+def test_a_snippet_of_an_unknown_form_is_refused_with_the_known_ones(spec: str) -> None:
+    found = sentence(with_line(f'[protocol]\nsnippet = "{spec}"', after='model = "gpt-5-mini"'))
+    assert found.startswith(
+        f'x.toml: protocol.snippet: snippet is {spec!r}; known: "lead:N" and "best-sentences:N"'
+    )
+
+
+def test_a_snippet_of_the_best_sentences_is_a_setting() -> None:
+    text = with_line('[protocol]\nsnippet = "best-sentences:300"', after='model = "gpt-5-mini"')
+    assert parse_experiment(text, "x.toml").protocol.snippet == "best-sentences:300"
+
+
 def test_a_key_in_place_of_the_name_of_its_variable_is_refused_unseen() -> None:
     found = sentence(with_line('api_key_env = "sk-proj-canary"', after='model = "gpt-5-mini"'))
     assert found.startswith("x.toml: controller.mini.api_key_env: ")
