@@ -58,8 +58,9 @@ def fuse(rankings: Sequence[npt.NDArray[np.integer]], *, k: int = 60, depth: int
             _sort_keys([ranking[part] for ranking in filled], scale, keys)
             same = _continued(keys.ravel(), scale, start, spare.ravel())
             _add_up(scale.terms, keys.ravel(), same, scale, spare.ravel(), totals.ravel())
-            found, values = _best(keys, same, totals, scale, depth, spare)
-            ids[part, : found.shape[1]], scores[part, : found.shape[1]] = found, values
+            order = _ordered(keys, same, totals, scale, depth, spare)[:, :depth]
+            columns = slice(order.shape[1])
+            _read(order, keys, scale, ids[part, columns], scores[part, columns])
     return ids, scores
 
 
@@ -127,35 +128,40 @@ def _add_up(terms: Ids, flat: Ids, same: Flags, scale: Scale, spare: Ids, totals
     totals[1:] *= ~same
 
 
-def _best(keys: Ids, same: Flags, totals: Ids, scale: Scale, depth: int, spare: Ids) -> tuple[Ids, Scores]:
-    """Ids and scores [rows, at most depth], best first."""
+def _ordered(keys: Ids, same: Flags, totals: Ids, scale: Scale, depth: int, order: Ids) -> Ids:
+    """For each row its columns of ``keys``, best first, each below the negated units of its total."""
     flat = keys.ravel()
     step = 1 << scale.step_bits
     # Units and place in one number, so that one more sort brings the best to the front, and of equals
     # the lower id.
-    order = np.bitwise_and(totals, -step, out=spare)
+    np.bitwise_and(totals, -step, out=order)
     np.subtract(np.arange(scale.slots), order, out=order)
     order.sort(axis=1)
-    starts = np.arange(0, keys.size, scale.slots)[:, np.newaxis]
     if not scale.canonical:
         sums = [totals.ravel()]
         for terms in scale.finer_terms:
             sums.append(np.empty_like(flat))
             _add_up(terms, flat, same, scale, np.empty_like(flat), sums[-1])
-        _settle(order, flat, starts + (order & (step - 1)), sums, scale, depth)
-    best = order[:, :depth]
-    places = best & (step - 1)
-    places += starts
-    ids = flat[places]
+        _settle(order, flat, _row_starts(keys) + (order & (step - 1)), sums, scale, depth)
+    return order
+
+
+def _row_starts(keys: Ids) -> Ids:
+    return np.arange(0, keys.size, keys.shape[1])[:, np.newaxis]
+
+
+def _read(order: Ids, keys: Ids, scale: Scale, ids: Ids, scores: Scores) -> None:
+    """Write ids and scores from what is in order."""
+    places = order & ((1 << scale.step_bits) - 1)
+    places += _row_starts(keys)
+    np.take(keys, places, out=ids, mode="clip")
     ids >>= scale.code_bits
     ids &= LARGEST_ID
-    units = best >> scale.step_bits
-    scores: Scores = units.astype(np.float64)
-    scores *= -(2.0**-scale.unit_bits)
+    units = np.right_shift(order, scale.step_bits, out=places)
+    np.multiply(units, -(2.0**-scale.unit_bits), out=scores)
     if not units[:, -1].all():
         ids[units == 0] = NO_DOCUMENT
         scores[units == 0] = 0.0
-    return ids, scores
 
 
 def _settle(order: Ids, flat: Ids, places: Ids, totals: Sequence[Ids], scale: Scale, depth: int) -> None:
