@@ -98,18 +98,24 @@ def stats(bundle: Path, *, as_json: bool) -> None:
 @bundle_argument
 @json_option
 def recall(bundle: Path, *, as_json: bool) -> None:
-    """Print how much of the gold each retriever finds for the questions themselves."""
+    """Print how much of the gold each retriever finds for the questions themselves.
+
+    Depth is how many candidates of each ranking hybrid fuses: 100 unless protocol.depth says otherwise.
+    """
     table = recall_table(open_bundle(bundle, verify_hashes=True))
     if as_json:
         _print_json(table)
         return
-    rows = {name: figures for name, figures in table.items() if isinstance(figures, dict)}
-    columns = list(next(iter(rows.values())))
+    rows = {"bm25": table["bm25"]}
+    if "hybrid" in table:
+        rows |= {"dense": table["dense"], "hybrid": table["hybrid"]}
+        rows |= {f"hybrid, depth {depth}": figures for depth, figures in table["hybrid_by_depth"].items()}
+    width = max(map(len, rows))
     click.echo(f"{table['n_questions']} questions with known gold, in %")
-    click.echo(f"{'':<8}" + "".join(f"{column:>11}" for column in columns))
+    click.echo(f"{'':<{width}}" + "".join(f"{column:>11}" for column in table["bm25"]))
     for name, figures in rows.items():
         shown = ("–" if value is None else f"{100 * value:.1f}" for value in figures.values())
-        click.echo(f"{name:<8}" + "".join(f"{value:>11}" for value in shown))
+        click.echo(f"{name:<{width}}" + "".join(f"{value:>11}" for value in shown))
 
 
 @command.command()

@@ -101,12 +101,14 @@ def test_stats_and_recall_are_figures_for_people_and_for_programs(here: Path, re
     assert shown["bytes"] == f"{figures['bytes']:,}"
     code, out, _ = readgate("index", "recall", "bundles/hotpotqa", "--json")
     table = orjson.loads(out)
-    assert list(table) == ["n_questions", "bm25", "dense", "hybrid"]
+    assert list(table) == ["n_questions", "bm25", "dense", "hybrid", "hybrid_by_depth"]
     code, out, _ = readgate("index", "recall", "bundles/hotpotqa")
     lines = out.splitlines()
     assert lines[0] == "20 questions with known gold, in %"
     assert lines[2].split() == ["bm25", *(f"{100 * value:.1f}" for value in table["bm25"].values())]
     assert lines[1].split() == list(table["bm25"])
+    shallow = [f"{100 * table['hybrid_by_depth']['20'][name]:.1f}" for name in ("recall@5", "recall@10")]
+    assert lines[6].split()[:6] == ["hybrid,", "depth", "20", *shallow, "–"]
 
 
 @pytest.mark.parametrize("query", ["who founded it", "NOT *", '"', "don't", "", "\U0001f600 AND (", "-" * 9])
