@@ -19,7 +19,7 @@ MARKS = ".!?…" + WIDE_MARKS
 CLOSING = "\"'”’»)\\]」』）"
 # Each run of marks is matched once and as a whole, so that a million full stops take one pass.
 END = re.compile(f"([{MARKS}{LINE_ENDS}])(?:(?<=[{MARKS}])([{MARKS}]*+)[{CLOSING}]*+)?+(\\s*+)")
-LAST_WORD = re.compile(r"(?<!\w)(?:[^\W\d_]|\w{2,6})$")
+LAST_WORD = re.compile(r"(?<!\w)(?:[^\W\d_]|\w{2,6})\Z")
 LONGEST_ABBREVIATION = 6
 COMMON = """
 adm approx bros ca capt cf cmdr co col corp dept dr ed eds est etc fig fr ft gen gov hon inc jr lt ltd maj
@@ -38,8 +38,10 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     start = len(text) - len(text.lstrip())
     for end in END.finditer(text, start):
         if _ends(text, end):
-            marked = end.start() if end[1] in LINE_ENDS else end.start(3)
-            yield start, start + len(text[start:marked].rstrip())
+            if end[1] in LINE_ENDS:
+                yield start, start + len(text[start : end.start()].rstrip())
+            else:
+                yield start, end.start(3)
             start = end.end()
     if start < len(text):
         yield start, len(text.rstrip())

@@ -99,6 +99,21 @@ def test_hits_are_ranked_and_show_title_and_snippet(bundle: Bundle, retriever: R
         assert (hit.title, hit.snippet) == (chunk.title, lead(chunk.text, 30))
 
 
+def test_a_snippet_may_depend_on_the_query(tmp_path: Path) -> None:
+    passages = (Passage("Towns", "Arv is old and grey. Bol has houses. Cem has a tower."),)
+    write_bundle(
+        Dataset((), passages, {}),
+        passages,
+        Recipe("hotpotqa", "passage", 7, None, {}),
+        tmp_path / "b",
+        lambda *_: None,
+    )
+    opened = open_bundle(tmp_path / "b", verify_hashes=True)
+    search = HybridSearch(opened, retriever="bm25", snippet="best-sentences:24")
+    shown = [hits[0].snippet for hits in search.search_batch(["a tower", "houses of towns"])]
+    assert shown == ["… Cem has a tower.", "… Bol has houses. …"]
+
+
 def test_hybrid_is_the_fusion_of_its_two_parts(bundle: Bundle) -> None:
     query = "Which town is old and has houses?"
     parts = [
