@@ -4,26 +4,26 @@ A bundle is built in a hidden folder beside its own and takes its name when fini
 nothing that looks like a bundle, and the next one goes on with the vectors it had finished.
 """
 
-import os
-import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from index_builder import manifest as manifests
+from index_builder.building_folder import building_folder, finish
 from index_builder.chunk_store import ChunkStore, write_chunks
-from index_builder.chunking import chunk_passages, gold_chunk_ids, indexed_text, missing_gold, packed_tokens
-from index_builder.datasets import LOADERS
-from index_builder.datasets.corpus import distinct, passage_key, read_corpus
+from index_builder.chunking import ChunkOfPassages, chunk_passages, gold_chunk_ids, indexed_text, missing_gold
+from index_builder.datasets.corpus import passage_key
 from index_builder.embedding.embedder import Embedder
-from index_builder.errors import BundleError, DatasetError, InputError
+from index_builder.errors import BundleError, InputError
 from index_builder.lexical import ANALYSER, write_lexical
-from index_builder.manifest import CHUNKS, LEXICAL, NO_EMBEDDER, QUESTIONS, VECTORS, Manifest, UnmatchedGold
+from index_builder.manifest import LEXICAL, NO_EMBEDDER, QUESTIONS, Manifest, UnmatchedGold
+from index_builder.material import read_material
 from index_builder.records import Chunk, Dataset, IndexedQuestion, Passage, Progress
-from index_builder.vectors import ROWS_AT_ONCE, Vectors, fill_vectors
+from index_builder.vectors import ROWS_AT_ONCE, VectorFacts, Vectors, fill_vectors, settle_vectors
+
+EMBEDDED = "embedded.npy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +46,34 @@ def build_bundle(
     dataset_kind: str,
     source: Path,
     corpus: Path | None,
-    chunking: str,
+    chunking: str | None,
     embedder: Embedder | None,
     out: Path,
     seed: int,
     progress: Progress,
+    official: Path | None = None,
 ) -> BundleSummary:
-    """Build a bundle from official files.
+    """Build a bundle from files.
 
     Args:
-        dataset_kind: A key of ``LOADERS``.
+        dataset_kind: One of ``KINDS``.
         source: The dataset file.
         corpus: The passages to search; absent = the distinct contexts of the questions.
-        chunking: ``passage`` or ``packed:N``.
+        chunking: ``passage`` (where it is absent) or ``packed:N``; none for A-RAG's chunks.
         embedder: Absent = BM25 only.
         out: The bundle's folder.
         seed: Of the shuffle before packing.
         progress: Called from time to time.
+        official: For A-RAG only: the official file of the set, which says what is gold.
 
     Raises:
         InputError: When a setting or a file cannot be used, or another bundle stands at ``out``.
     """
-    packed_tokens(chunking)
-    if dataset_kind not in LOADERS:
-        raise InputError(f"dataset is {dataset_kind!r}; known: {', '.join(sorted(LOADERS))}")
-    if corpus is not None and not corpus.is_file():
-        raise DatasetError(corpus, "file", "a corpus file that exists")
     _refuse_what_is_no_bundle(out)
-    dataset = LOADERS[dataset_kind](source)
-    notes = Counter(dataset.notes)
-    passages = distinct(dataset.passages if corpus is None else read_corpus(corpus, notes), notes)
-    sources = {path.name: manifests.file_facts(path) for path in (source, corpus) if path is not None}
-    recipe = Recipe(dataset_kind, chunking, seed, embedder, sources)
-    # The notes go on growing while the passages are read; the manifest is written after that.
-    return write_bundle(replace(dataset, notes=notes), passages, recipe, out, progress)
+    material = read_material(dataset_kind, source, corpus, official, chunking, seed)
+    sources = {path.name: manifests.file_facts(path) for path in material.files}
+    recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources)
+    return write_chunked(material.dataset, material.chunks, recipe, out, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +85,7 @@ class Recipe:
     seed: int
     embedder: Embedder | None
     sources: Mapping[str, manifests.FileFacts]
+    analyser: str = ANALYSER
 
     @property
     def embedder_name(self) -> str:
@@ -102,15 +97,21 @@ class Recipe:
         """Name and sha256 of the files that decide the vectors."""
         return dict(self.embedder.files) if self.embedder else {}
 
+    @property
+    def dimensions(self) -> int:
+        """Of the vectors; 0 without."""
+        return self.embedder.dimensions if self.embedder else 0
+
     def identity(self, folder: Path) -> str:
         """The hash of the bundle whose chunks and questions stand in the folder."""
         return manifests.bundle_hash(
             folder,
             dataset=self.dataset,
             chunking=self.chunking,
-            analyser=ANALYSER,
+            analyser=self.analyser,
             embedder=self.embedder_name,
             embedder_files=self.embedder_files,
+            dimensions=self.dimensions,
         )
 
 
@@ -118,38 +119,48 @@ def write_bundle(
     dataset: Dataset, passages: Iterable[Passage], recipe: Recipe, out: Path, progress: Progress
 ) -> BundleSummary:
     """Build a bundle from records; passages are distinct. Errors as ``build_bundle``."""
+    chunks = chunk_passages(passages, recipe.chunking, recipe.seed)
+    return write_chunked(dataset, chunks, recipe, out, progress)
+
+
+def write_chunked(
+    dataset: Dataset, chunks: Iterable[ChunkOfPassages], recipe: Recipe, out: Path, progress: Progress
+) -> BundleSummary:
+    """Build a bundle from records and chunks, each with the passages it holds. Errors as ``build_bundle``."""
     _refuse_what_is_no_bundle(out)
-    place = out.resolve()
-    building = place.parent / f".{place.name}.building"
-    questions, unmatched = _write_texts(building, dataset, passages, recipe, progress)
-    identity = recipe.identity(building)
-    if (out / manifests.FILE_NAME).exists():
-        shutil.rmtree(building)
-        return BundleSummary(out, _same_bundle(out, identity), already_there=True, resumed_vectors=0)
-    store = ChunkStore(building / CHUNKS)
-    _write_lexical(building, store, progress)
-    truncated, resumed = _write_vectors(building, store, recipe.embedder, identity, progress)
-    manifest = Manifest(
-        format=manifests.FORMAT,
-        dataset=recipe.dataset,
-        chunking=recipe.chunking,
-        seed=recipe.seed,
-        analyser=ANALYSER,
-        embedder=recipe.embedder_name,
-        embedder_files=recipe.embedder_files,
-        dimensions=recipe.embedder.dimensions if recipe.embedder else 0,
-        n_chunks=len(store),
-        n_questions=len(questions),
-        n_known_gold=sum(bool(question.gold_chunks) for question in questions),
-        n_truncated=truncated,
-        notes=dict(dataset.notes),
-        unmatched_gold=unmatched,
-        sources=recipe.sources,
-        files=dict(manifests.files_below(building)),
-        bundle_hash=identity,
-    )
-    manifests.write_manifest(building, manifest)
-    _finish(building, place)
+    with building_folder(out) as building:
+        questions, unmatched = _write_texts(building, dataset, chunks, progress)
+        identity = recipe.identity(building)
+        if (out / manifests.FILE_NAME).exists():
+            return BundleSummary(out, _same_bundle(out, identity), already_there=True, resumed_vectors=0)
+        store = ChunkStore(building)
+        _write_lexical(building, store, progress)
+        truncated, resumed, vectors = _write_vectors(building, store, recipe.embedder, progress)
+        files = manifests.files_below(building)
+        manifest = Manifest(
+            format=manifests.FORMAT,
+            dataset=recipe.dataset,
+            chunking=recipe.chunking,
+            seed=recipe.seed,
+            analyser=recipe.analyser,
+            embedder=recipe.embedder_name,
+            embedder_spec=recipe.embedder_name,
+            embedder_files=recipe.embedder_files,
+            dimensions=recipe.dimensions,
+            vectors=vectors,
+            n_chunks=len(store),
+            n_questions=len(questions),
+            n_known_gold=sum(bool(question.gold_chunks) for question in questions),
+            n_truncated=truncated,
+            notes=dict(dataset.notes),
+            unmatched_gold=unmatched,
+            sources=recipe.sources,
+            files={name: manifests.file_facts(building / name) for name in files},
+            modified_ns={name: (building / name).stat().st_mtime_ns for name in files},
+            bundle_hash=identity,
+        )
+        manifests.write_manifest(building, manifest)
+        finish(building, out)
     return BundleSummary(out, manifest, already_there=False, resumed_vectors=resumed)
 
 
@@ -171,17 +182,22 @@ def _same_bundle(out: Path, identity: str) -> Manifest:
 
 
 def _write_texts(
-    building: Path, dataset: Dataset, passages: Iterable[Passage], recipe: Recipe, progress: Progress
+    building: Path, dataset: Dataset, chunks: Iterable[ChunkOfPassages], progress: Progress
 ) -> tuple[list[IndexedQuestion], tuple[UnmatchedGold, ...]]:
     """Write chunks and questions; returns the questions and the gold that stands in no chunk."""
-    goes_on = building.exists()
-    building.mkdir(parents=True, exist_ok=True)
-    try:
-        index = _write_chunks(building / CHUNKS, passages, recipe, progress)
-    except InputError:
-        if not goes_on:
-            shutil.rmtree(building)
-        raise
+    gold = {passage_key(passage) for question in dataset.questions for passage in question.gold or ()}
+    index: dict[bytes, list[str]] = {key: [] for key in gold}
+
+    def indexed() -> Iterator[Chunk]:
+        for chunk, held in chunks:
+            for key in gold.intersection(map(passage_key, held)):
+                index[key].append(chunk.chunk_id)
+            yield chunk
+
+    count = write_chunks(building, indexed())
+    if not count:
+        raise InputError("there is no passage to make a bundle of")
+    progress("chunks", count, count, "")
     questions = [
         IndexedQuestion(
             question_id=question.question_id,
@@ -203,42 +219,19 @@ def _write_texts(
     return questions, unmatched
 
 
-def _write_chunks(
-    path: Path, passages: Iterable[Passage], recipe: Recipe, progress: Progress
-) -> dict[bytes, str]:
-    """Write chunks; returns the id of the chunk that holds each passage, by passage key."""
-    index: dict[bytes, str] = {}
-
-    def indexed() -> Iterator[Chunk]:
-        for chunk, held in chunk_passages(passages, recipe.chunking, recipe.seed):
-            index.update((passage_key(passage), chunk.chunk_id) for passage in held)
-            yield chunk
-
-    count = write_chunks(path, indexed())
-    if not count:
-        raise InputError("there is no passage to make a bundle of")
-    progress("chunks", count, count, "")
-    return index
-
-
 def _write_lexical(building: Path, store: ChunkStore, progress: Progress) -> None:
     folder = building / LEXICAL
-    if folder.exists():
-        shutil.rmtree(folder)
     folder.mkdir()
     progress("BM25", 0, len(store), "")
     progress("BM25", write_lexical(folder, store), len(store), "")
 
 
 def _write_vectors(
-    building: Path, store: ChunkStore, embedder: Embedder | None, identity: str, progress: Progress
-) -> tuple[int, int]:
+    building: Path, store: ChunkStore, embedder: Embedder | None, progress: Progress
+) -> tuple[int, int, VectorFacts | None]:
     """Embed every chunk; returns how many were cut and how many vectors were there already."""
-    unfinished = building / f"{identity}.part"
-    for other in {*building.glob("*.part"), building / VECTORS} - {unfinished}:
-        other.unlink(missing_ok=True)
     if embedder is None:
-        return 0, 0
+        return 0, 0, None
 
     def texts(start: int, stop: int) -> list[str]:
         return [indexed_text(store.at(ordinal)) for ordinal in range(start, stop)]
@@ -252,18 +245,9 @@ def _write_vectors(
         embedder.count_truncated(texts(start, min(start + ROWS_AT_ONCE, total))) for start in starts
     )
     resumed = fill_vectors(
-        unfinished, (total, embedder.dimensions), rows, lambda done: progress("vectors", done, total, "")
+        building / EMBEDDED,
+        (total, embedder.dimensions),
+        rows,
+        lambda done: progress("vectors", done, total, ""),
     )
-    unfinished.rename(building / VECTORS)
-    return truncated, resumed
-
-
-def _finish(building: Path, out: Path) -> None:
-    """Make sure all of it is on disk, then let it appear under its name."""
-    for path in (*building.rglob("*"), building):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    building.rename(out)
+    return truncated, resumed, settle_vectors(building / EMBEDDED, building, progress)

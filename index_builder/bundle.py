@@ -11,9 +11,9 @@ from index_builder.chunk_store import ChunkStore
 from index_builder.embedding.embedder import Embedder, open_embedder
 from index_builder.errors import BundleError
 from index_builder.lexical import ANALYSER, LexicalIndex
-from index_builder.manifest import CHUNKS, LEXICAL, NO_EMBEDDER, QUESTIONS, VECTORS, Manifest
+from index_builder.manifest import LEXICAL, QUESTIONS, Manifest
 from index_builder.records import IndexedQuestion
-from index_builder.vectors import ExactVectors
+from index_builder.vectors import VectorIndex, open_vectors
 
 QUESTION = TypeAdapter(IndexedQuestion)
 
@@ -27,7 +27,7 @@ class Bundle:
     chunks: ChunkStore
     questions: tuple[IndexedQuestion, ...]
     lexical: LexicalIndex
-    vectors: ExactVectors | None
+    vectors: VectorIndex | None
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -61,10 +61,10 @@ def open_bundle(path: Path, *, verify_hashes: bool) -> Bundle:
     return Bundle(
         path=path,
         manifest=manifest,
-        chunks=ChunkStore(path / CHUNKS),
+        chunks=ChunkStore(path),
         questions=questions,
         lexical=LexicalIndex(path / LEXICAL),
-        vectors=ExactVectors(path / VECTORS) if manifest.embedder != NO_EMBEDDER else None,
+        vectors=None if manifest.vectors is None else open_vectors(path, manifest.vectors),
     )
 
 

@@ -5,7 +5,8 @@ Tree (``evaluator.core.errors`` draws the rest of it)::
     ReadGateError
     ├── InputError            something the user gave cannot be used
     │   ├── DatasetError      a dataset or corpus file
-    │   └── BundleError       a bundle folder: absent, unfinished, of another version, or altered
+    │   ├── BundleError       a bundle folder: absent, unfinished, of another version, or altered
+    │   └── StorageError      a place that cannot be written: a full disk, a folder that is read only
     └── EmbeddingError        a model that returns what no embedding can be
 """
 
@@ -38,6 +39,10 @@ class DatasetError(InputError):
 
 class BundleError(InputError):
     """A bundle folder that is absent, unfinished, of another version, or altered since it was built."""
+
+
+class StorageError(InputError):
+    """A place that cannot be written, such as a full disk or a read-only folder; says what to do."""
 
 
 class EmbeddingError(ReadGateError):

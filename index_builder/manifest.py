@@ -2,24 +2,29 @@
 
 ``bundle_hash`` is the identity of a bundle's content: of its chunks and questions and of how they are
 analysed and embedded. It holds no time and no place, and none of the files that are derived from these
-(tantivy names its segments at random; processors may round a vector's last bit differently), so that
-the same input gives the same hash anywhere. Those files have their own hashes, which opening checks.
+(processors may round a vector's last bit differently), so that the same input gives the same hash
+anywhere. Those files have their own hashes.
+
+The times in ``modified_ns``, and with them the seal ``manifest_sha256``, are all that differs between two
+bundles of the same input built on the same kind of machine.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import orjson
 from pydantic import TypeAdapter
 
+from index_builder.chunk_store import LINES
 from index_builder.errors import BundleError
+from index_builder.vectors import VectorFacts
 
-FORMAT = 1
+FORMAT = 2
 FILE_NAME = "manifest.json"
-CHUNKS, QUESTIONS = "chunks.jsonl", "questions.jsonl"
-LEXICAL, VECTORS = "lexical", "vectors.npy"
+QUESTIONS = "questions.jsonl"
+LEXICAL = "lexical"
 NO_EMBEDDER = "none"
 OWN_HASH = "manifest_sha256"
 JSON_STYLE = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -52,8 +57,10 @@ class Manifest:
         seed: Of the shuffle before packing.
         analyser: How BM25 takes text apart.
         embedder: Its name, or ``none`` for a bundle without vectors.
+        embedder_spec: How it is opened again to embed queries, such as ``qwen3:DIR``; may be another place.
         embedder_files: Name and sha256 of the files that decide its vectors.
         dimensions: Of the vectors; 0 without.
+        vectors: How they are searched; None without.
         n_chunks: How many chunks.
         n_questions: How many questions.
         n_known_gold: How many of them have at least one gold chunk.
@@ -62,6 +69,8 @@ class Manifest:
         unmatched_gold: Gold passages that stand in no chunk.
         sources: The files the bundle was built from, by name.
         files: Every other file of the bundle, by its path in it.
+        modified_ns: When each of them was last modified, in nanoseconds since 1970: a file with this time
+            and its size need not be hashed to be trusted on opening.
         bundle_hash: The identity of its content.
     """
 
@@ -71,8 +80,10 @@ class Manifest:
     seed: int
     analyser: str
     embedder: str
+    embedder_spec: str
     embedder_files: Mapping[str, str]
     dimensions: int
+    vectors: VectorFacts | None
     n_chunks: int
     n_questions: int
     n_known_gold: int
@@ -81,6 +92,7 @@ class Manifest:
     unmatched_gold: tuple[UnmatchedGold, ...]
     sources: Mapping[str, FileFacts]
     files: Mapping[str, FileFacts]
+    modified_ns: Mapping[str, int]
     bundle_hash: str
 
 
@@ -95,6 +107,7 @@ def bundle_hash(
     analyser: str,
     embedder: str,
     embedder_files: Mapping[str, str],
+    dimensions: int,
 ) -> str:
     """The identity of a bundle whose chunks and questions are written to ``folder``."""
     identity = {
@@ -104,7 +117,8 @@ def bundle_hash(
         "analyser": analyser,
         "embedder": embedder,
         "embedder_files": dict(embedder_files),
-        "chunks": file_facts(folder / CHUNKS).sha256,
+        "dimensions": dimensions,
+        "chunks": file_facts(folder / LINES).sha256,
         "questions": file_facts(folder / QUESTIONS).sha256,
     }
     return hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -138,7 +152,8 @@ def read_manifest(folder: Path) -> Manifest:
         version = tree["format"]
         if version != FORMAT:
             raise BundleError(
-                f"{path} is of bundle format {version}; this program reads {FORMAT}: build it again"
+                f"{path} is of bundle format {version}; this program reads {FORMAT}: "
+                "remove the folder and build it again"
             )
         del tree[OWN_HASH]
         manifest = ADAPTER.validate_python(tree)
@@ -150,20 +165,25 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def check_files(folder: Path, manifest: Manifest, *, hashes: bool) -> None:
-    """Raise ``BundleError`` naming the first file that is absent, of another size or, if asked, altered."""
+    """Raise ``BundleError`` naming the first file that is absent or altered.
+
+    Without ``hashes`` a file is believed that has the size and the time it had; one with another time,
+    such as that of a copy, is hashed.
+    """
     for name, facts in manifest.files.items():
         path = folder / name
         if not path.is_file():
             raise BundleError(f"{path} is missing; the bundle must be built again")
-        if path.stat().st_size != facts.size or (hashes and file_facts(path) != facts):
+        status = path.stat()
+        trusted = not hashes and status.st_mtime_ns == manifest.modified_ns[name]
+        if status.st_size != facts.size or not (trusted or file_facts(path) == facts):
             raise BundleError(f"{path} was altered since the bundle was built")
 
 
-def files_below(folder: Path) -> Iterator[tuple[str, FileFacts]]:
+def files_below(folder: Path) -> list[str]:
     """Every file but the manifest, by its path in the folder, in order."""
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        if path != folder / FILE_NAME:
-            yield path.relative_to(folder).as_posix(), file_facts(path)
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / FILE_NAME)
+    return [path.relative_to(folder).as_posix() for path in paths]
 
 
 def _sealed(tree: Mapping[str, object]) -> bytes:

@@ -15,7 +15,8 @@ from evaluator.core.settings import LARGEST_INTEGER
 from index_builder.build import BundleSummary, build_bundle
 from index_builder.bundle import open_bundle, verify_bundle
 from index_builder.bundle_stats import bundle_stats
-from index_builder.datasets import LOADERS
+from index_builder.datasets import KINDS
+from index_builder.datasets.arag import FOUND, SOUGHT
 from index_builder.embedding.embedder import open_embedder
 from index_builder.hybrid import HybridSearch, Retriever
 from index_builder.manifest import NO_EMBEDDER
@@ -36,12 +37,15 @@ command.add_command(export.command)
 
 
 @command.command()
-@click.option(
-    "--dataset", type=click.Choice(sorted(LOADERS)), required=True, help="The format of the source."
-)
+@click.option("--dataset", type=click.Choice(sorted(KINDS)), required=True, help="The format of the source.")
 @click.option("--source", type=FOLDER, required=True, help="The dataset file.")
-@click.option("--corpus", type=FOLDER, help="The passages to search; absent = the questions' contexts.")
-@click.option("--chunking", default="passage", show_default=True, help="passage, or packed:N (tokens).")
+@click.option(
+    "--corpus",
+    type=FOLDER,
+    help="The passages to search, or A-RAG's chunks; default: all contexts.",
+)
+@click.option("--official", type=FOLDER, help="Of A-RAG's questions only: the set's official file, for gold.")
+@click.option("--chunking", help="passage (the default), or packed:N (tokens); none for A-RAG's chunks.")
 @click.option("--embedder", default="minilm", show_default=True, help="minilm, or none (BM25 only).")
 @click.option(
     "--seed",
@@ -52,7 +56,14 @@ command.add_command(export.command)
 )
 @click.option("--out", type=FOLDER, required=True, help="The bundle to write.")
 def build(
-    dataset: str, source: Path, corpus: Path | None, chunking: str, embedder: str, seed: int, out: Path
+    dataset: str,
+    source: Path,
+    corpus: Path | None,
+    official: Path | None,
+    chunking: str | None,
+    embedder: str,
+    seed: int,
+    out: Path,
 ) -> None:
     """Build a bundle: chunks, questions, a BM25 index and vectors.
 
@@ -60,7 +71,7 @@ def build(
     """
     chosen = None if embedder == NO_EMBEDDER else open_embedder(embedder)
     with stages(out.name) as show:
-        summary = build_bundle(dataset, source, corpus, chunking, chosen, out, seed, show)
+        summary = build_bundle(dataset, source, corpus, chunking, chosen, out, seed, show, official)
     for line in described(summary):
         click.echo(line)
 
@@ -158,6 +169,9 @@ def described(summary: BundleSummary) -> Iterator[str]:
         yield f"  vectors taken over from a build that was stopped: {summary.resumed_vectors}"
     if manifest.n_truncated:
         yield f"  chunks too long to be embedded whole: {manifest.n_truncated}"
+    sought = manifest.notes.get(SOUGHT, 0)
+    if sought:
+        yield f"  gold recovered by the text of its passages: {manifest.notes.get(FOUND, 0) / sought:.2%}"
     for note, count in manifest.notes.items():
         yield f"  {note}: {count}"
     unmatched = manifest.unmatched_gold

@@ -6,6 +6,7 @@ The whole tree::
     ├── InputError                    wrong use or bad input; exit code 2
     │   ├── DatasetError              index_builder.errors
     │   ├── BundleError               index_builder.errors
+    │   ├── StorageError              index_builder.errors
     │   ├── SettingsError             an experiment file
     │   ├── RunFolderError            a run folder: of another experiment, in use, unreadable
     │   └── CredentialError           a provider that needs a key and has none, or refuses it
@@ -23,7 +24,14 @@ The whole tree::
 
 from typing import Literal
 
-from index_builder.errors import BundleError, DatasetError, EmbeddingError, InputError, ReadGateError
+from index_builder.errors import (
+    BundleError,
+    DatasetError,
+    EmbeddingError,
+    InputError,
+    ReadGateError,
+    StorageError,
+)
 
 __all__ = [
     "AttemptError",
@@ -42,6 +50,7 @@ __all__ = [
     "RetryableError",
     "RunFolderError",
     "SettingsError",
+    "StorageError",
     "UnclearVerdictError",
 ]
 

@@ -38,6 +38,14 @@ class Competitor:
     _turns: IO[str]
     _answers: IO[str]
 
+    @property
+    def said(self) -> str:
+        """Its facts, to stand in a row's ``bound_by``."""
+        figures = {
+            name: f"{fact:,.3g}" if isinstance(fact, float) else fact for name, fact in self.facts.items()
+        }
+        return ", ".join(f"{name} {figure}" for name, figure in figures.items())
+
     def round(self) -> Timing:
         """Let it do one round; the time is the one it took in its own process."""
         self._turns.write("\n")

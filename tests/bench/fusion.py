@@ -54,14 +54,14 @@ def _rows(depth: int, rounds: int) -> list[Row]:
                 rounds,
             )
     micro = {name: timing.wall * 1e6 for name, timing in medians.items()}
-    bound = "two sorts of int64 (about 40 %) and a dozen passes over keys in the cache; theirs is "
+    bound = "two sorts of int64 (about 40 %) and a dozen passes over keys in the cache"
     return [
         at_least(
             f"fusion at depth {depth}, beside {what}",
             micro["ours"],
-            "us/query",
+            "µs a query",
             bar,
-            bound + what,
+            bound,
             theirs=micro[name],
             ratio=micro[name] / micro["ours"],
         )

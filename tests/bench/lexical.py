@@ -58,7 +58,7 @@ def _built(folder: Path, corpus: Path, analyser: str) -> Row:
     rate = count / (time.process_time() - started)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     bound = f"tantivy's tokens and postings; peak {peak:,.0f} MiB (bar {MOST_MIB:,})"
-    row = at_least(f"build {count:,}, {analyser}", rate, "passages/s/core", 8000, bound)
+    row = at_least(f"BM25 build of {count:,}, {analyser}", rate, "passages/s a core", 8000, bound)
     return replace(row, holds=row.holds and peak <= MOST_MIB)
 
 
@@ -78,20 +78,23 @@ def _searched(folder: Path, corpus: Path, queries: list[str], *, quick: bool) ->
                 apart("bm25s_search", folder, corpus=str(corpus), backend=backend, depth=DEPTH, threads=1)
             )
             contestants[backend] = competitor.round
-            facts[backend] = ", ".join(f"{key} {value}" for key, value in competitor.facts.items())
+            facts[backend] = competitor.said
         took = {name: timing.cpu * 1e6 for name, timing in interleaved(contestants).items()}
     ours = took[DEFAULT_ANALYSER]
     bar = None if quick else 1.15  # it is of the big world, where analysing the query counts for little
     return [
-        _cost(f"lexical top-{DEPTH}, {DEFAULT_ANALYSER}", ours, took["bare"], bar, "theirs: bare tantivy"),
-        _cost("english-broad / plain", took["english-broad"], took["plain"], 0.2, "theirs: plain"),
-        _cost("english / plain", ours, took["plain"], None, "theirs: plain"),
-        *(_cost(f"lexical / bm25s {name}", ours, took[name], None, fact) for name, fact in facts.items()),
+        _cost(f"BM25 top-{DEPTH}, {DEFAULT_ANALYSER}, beside bare tantivy", ours, took["bare"], bar),
+        _cost("BM25, english-broad beside plain", took["english-broad"], took["plain"], 0.2),
+        _cost("BM25, english beside plain", ours, took["plain"], None),
+        *(
+            _cost(f"BM25 beside bm25s on {name}", ours, took[name], None, f"; theirs: {fact}")
+            for name, fact in facts.items()
+        ),
     ]
 
 
-def _cost(name: str, ours: float, theirs: float, bar: float | None, bound: str) -> Row:
-    bound = f"summed posting lengths; {bound}"
+def _cost(name: str, ours: float, theirs: float, bar: float | None, said: str = "") -> Row:
+    bound = f"summed posting lengths{said}"
     return at_most(name, ours, "µs a query", bar, bound, theirs=theirs, ratio=ours / theirs)
 
 
@@ -139,7 +142,8 @@ def _real_rows(dataset: str) -> Iterator[Row]:
             ranked = [row.tolist() for row in index.search_batch(queries, DEPTH)[0]]
             said = " / ".join(f"{100 * _recall(ranked, wanted, depth):.1f}" for depth in DEPTHS)
             ours, plain = took[name].cpu * 1e6, took["plain"].cpu * 1e6
-            yield _cost(f"{dataset}, {name}", ours, plain, None, f"recall@5/10/50 {said} %; theirs: plain")
+            found = f"; recall@5/10/50 {said} %"
+            yield _cost(f"BM25 on {dataset}, {name} beside plain", ours, plain, None, found)
 
 
 def _recall(ranked: Sequence[Sequence[int]], gold: Sequence[set[int]], depth: int) -> float:

@@ -54,9 +54,9 @@ def _rows_of(dataset: str) -> list[Row]:
     leaking = _recall(windows, gold.ordinals, questions)
     join = f"text_match over {len(texts):,} windows, in {timing.cpu:.1f} s; the rest stands in none of them"
     return [
-        at_least(f"recall@5, packed:{TOKENS}, {dataset}", shuffled, "%", None, LEAK, theirs=in_order),
-        at_least(f"recall@5, A-RAG's windows, {dataset}", leaking, "%", None, WINDOWS, theirs=shuffled),
-        at_least(f"gold recovered from windows, {dataset}", gold.recovered, "%", 99, join),
+        at_least(f"recall@5 on {dataset}, packed:{TOKENS}", shuffled, "%", None, LEAK, theirs=in_order),
+        at_least(f"recall@5 on {dataset}, A-RAG's windows", leaking, "%", None, WINDOWS, theirs=shuffled),
+        at_least(f"gold of {dataset} recovered from windows", gold.recovered, "%", 99, join),
     ]
 
 

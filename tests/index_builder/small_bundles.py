@@ -4,7 +4,8 @@ from pathlib import Path
 
 from index_builder.build import BundleSummary, Recipe, write_bundle
 from index_builder.embedding.embedder import Embedder
-from index_builder.records import Dataset
+from index_builder.embedding.hashed_words import HashedWords
+from index_builder.records import Dataset, Passage
 
 
 def silent(stage: str, done: int, total: int, detail: str) -> None:
@@ -16,3 +17,12 @@ def build(
 ) -> BundleSummary:
     recipe = Recipe("hotpotqa", chunking, seed, embedder, {})
     return write_bundle(dataset, dataset.passages, recipe, out, silent)
+
+
+def numbered(count: int) -> Dataset:
+    """Passages that differ by a number."""
+    return Dataset((), tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(count)), {})
+
+
+def build_numbered(out: Path, count: int = 50) -> BundleSummary:
+    return build(numbered(count), out, embedder=HashedWords())

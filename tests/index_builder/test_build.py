@@ -1,14 +1,9 @@
 """Bundles are built whole or not at all, and are the same for the same input."""
 
 import dataclasses
-import signal
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from index_builder.build import Recipe, build_bundle, write_bundle
@@ -17,7 +12,6 @@ from index_builder.datasets.corpus import REPEATED
 from index_builder.embedding.hashed_words import HashedWords
 from index_builder.errors import BundleError, DatasetError, InputError
 from index_builder.records import Dataset, Passage
-from index_builder.vectors import ROWS_AT_ONCE
 from tests.index_builder.small_bundles import build, silent
 
 
@@ -136,93 +130,10 @@ def test_an_empty_folder_may_become_a_bundle(tmp_path: Path, dataset: Dataset) -
     verify_bundle(tmp_path / "b")
 
 
-class Stopping(HashedWords):
-    """An embedder that is interrupted after some texts."""
-
-    def __init__(self, after: int) -> None:
-        self.left = after
-
-    def embed_documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        self.left -= len(texts)
-        if self.left < 0:
-            raise KeyboardInterrupt
-        return super().embed_documents(texts)
-
-
-def large(dataset: Dataset, count: int = 2 * ROWS_AT_ONCE + 10) -> Dataset:
-    return dataclasses.replace(
-        dataset, passages=tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(count))
-    )
-
-
-def test_a_stopped_build_looks_unfinished_and_is_continued(tmp_path: Path, dataset: Dataset) -> None:
-    dataset = large(dataset)
-    with pytest.raises(KeyboardInterrupt):
-        build(dataset, tmp_path / "b", embedder=Stopping(2 * ROWS_AT_ONCE))
-    with pytest.raises(BundleError, match="does not exist"):
-        open_bundle(tmp_path / "b", verify_hashes=True)
-    resumed = build(dataset, tmp_path / "b", embedder=Stopping(10))
-    assert resumed.resumed_vectors == 2 * ROWS_AT_ONCE
-    straight = build(dataset, tmp_path / "straight", embedder=HashedWords())
-    assert resumed.manifest.bundle_hash == straight.manifest.bundle_hash
-    assert resumed.manifest.files["vectors.npy"] == straight.manifest.files["vectors.npy"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "straight"]
-
-
-def test_vectors_of_another_content_are_not_taken_over(tmp_path: Path, dataset: Dataset) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        build(large(dataset), tmp_path / "b", embedder=Stopping(ROWS_AT_ONCE))
-    summary = build(dataset, tmp_path / "b", embedder=HashedWords())
-    assert summary.resumed_vectors == 0
-    assert not [name for name in summary.manifest.files if name.endswith(".part")]
-    assert verify_bundle(tmp_path / "b") == summary.manifest
-
-
-KILLED = """
-import sys, time
-from pathlib import Path
-from index_builder.build import Recipe, write_bundle
-from index_builder.embedding.hashed_words import HashedWords
-from index_builder.manifest import write_manifest
-from index_builder.records import Dataset, Passage
-
-def told(stage, done, total, detail):
-    if stage == "vectors":
-        print(done, flush=True)
-        time.sleep(60)
-
-passages = tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(1034))
-dataset = Dataset((), passages, {})
-write_bundle(dataset, passages, Recipe("hotpotqa", "passage", 7, HashedWords(), {}), Path(sys.argv[1]), told)
-"""
-
-
-def test_a_build_killed_without_warning_is_continued(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path / "b")], stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == f"{ROWS_AT_ONCE}\n"
-        child.send_signal(signal.SIGKILL)
-    assert not (tmp_path / "b").exists()
-    passages = tuple(Passage(f"T{n}", f"text {n} word{n}") for n in range(1034))
-    summary = build(Dataset((), passages, {}), tmp_path / "b", embedder=HashedWords())
-    assert summary.resumed_vectors == ROWS_AT_ONCE
-    assert verify_bundle(tmp_path / "b") == summary.manifest
-
-
 def test_a_corpus_without_passages_is_refused(tmp_path: Path, dataset: Dataset) -> None:
     with pytest.raises(InputError, match="no passage"):
         build(dataclasses.replace(dataset, passages=()), tmp_path / "b", embedder=None)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_mistake_does_not_lose_the_vectors_of_a_stopped_build(tmp_path: Path, dataset: Dataset) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        build(large(dataset), tmp_path / "b", embedder=Stopping(ROWS_AT_ONCE))
-    with pytest.raises(InputError, match="no passage"):
-        build(dataclasses.replace(dataset, passages=()), tmp_path / "b", embedder=HashedWords())
-    assert build(large(dataset), tmp_path / "b", embedder=HashedWords()).resumed_vectors == ROWS_AT_ONCE
 
 
 def test_a_missing_corpus_leaves_nothing_behind(tmp_path: Path) -> None:

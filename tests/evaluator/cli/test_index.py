@@ -10,6 +10,7 @@ import pytest
 from evaluator.cli.index import SHOWN_PROBLEMS, described
 from index_builder.build import BundleSummary
 from index_builder.bundle import open_bundle
+from index_builder.datasets import musique
 from index_builder.manifest import UnmatchedGold
 
 Said = tuple[int, str, str]
@@ -45,6 +46,27 @@ def test_without_an_embedder_only_words_are_searched(world: Path, here: Path, re
     assert (code, "holds no vectors" in err) == (2, True)
     code, out, _ = readgate("index", "recall", "b", "--json")
     assert (code, list(orjson.loads(out))) == (0, ["n_questions", "bm25"])
+
+
+def test_a_rags_packed_chunks_get_their_gold_from_the_official_file(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    questions = musique.load(world / "musique.jsonl").questions
+    gold = [passage.text.lower() for question in questions for passage in question.gold or ()]
+    asked = [
+        {"id": f"musique_{each.question_id}", "question": each.text, "answer": "x"} for each in questions
+    ]
+    (here / "questions.json").write_bytes(orjson.dumps(asked))
+    (here / "chunks.json").write_bytes(orjson.dumps([f"{n}:{text}" for n, text in enumerate(gold[1:])]))
+    command = build(Path("questions.json"), "--dataset", "arag", "--corpus", "chunks.json")
+    code, out, _ = readgate(*command, "--official", world / "musique.jsonl")
+    assert code == 0
+    assert f"b: {len(gold) - 1} chunks, 20 questions (20 with known gold), embedder hashed_words" in out
+    assert f"gold recovered by the text of its passages: {1 - 1 / len(gold):.2%}" in out
+    assert "gold passages that stand in no chunk: 1\n" in out
+    assert "[0]" in readgate("index", "search", "b", gold[1])[1]
+    code, _, err = readgate(*command, "--chunking", "passage", "--out", "c")
+    assert (code, err.count("\n"), "come packed" in err) == (2, 1, True)
 
 
 def test_verify_passes_an_untouched_bundle_and_fails_an_altered_one(here: Path, readgate: Command) -> None:
