@@ -142,8 +142,8 @@ def _real_rows(dataset: str) -> Iterator[Row]:
             ranked = [row.tolist() for row in index.search_batch(queries, DEPTH)[0]]
             said = " / ".join(f"{100 * _recall(ranked, wanted, depth):.1f}" for depth in DEPTHS)
             ours, plain = took[name].cpu * 1e6, took["plain"].cpu * 1e6
-            found = f"; recall@5/10/50 {said} %"
-            yield _cost(f"BM25 on {dataset}, {name} beside plain", ours, plain, None, found)
+            found = f"; recall@5/10/50 {said} %; theirs: plain"
+            yield _cost(f"BM25 on {dataset}, {name}", ours, plain, None, found)
 
 
 def _recall(ranked: Sequence[Sequence[int]], gold: Sequence[set[int]], depth: int) -> float:

@@ -72,6 +72,13 @@ def at_most(
     return Row(name, ours, theirs, unit, ratio, bar, bar is None or judged <= bar, bound_by)
 
 
+def figure(value: float | None) -> str:
+    """A figure to read: three digits, or the whole number; nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def report(rows: Source) -> None:
     """Measure, and print each row as one line of JSON; all else that is printed goes to stderr."""
     try:

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.places import ROOT
-from tests.bench.rows import NOT_MEASURED, Row
+from tests.bench.rows import NOT_MEASURED, Row, figure
 
 SOURCES = ("fusion", "lexical", "dense", "hybrid", "opening", "packing", "embedding", "qwen3", "calls")
 QUICK_SECONDS = 290
@@ -62,7 +62,7 @@ def table(rows: list[Row]) -> Table:
     shown = Table("measure", "ours", "theirs", "unit", "ratio", "bar", "holds", "bound by")
     for row in rows:
         bar, holds = ("", "") if row.bar is None else (f"{row.bar:g}", "yes" if row.holds else "NO")
-        figures = _figure(row.ours), _figure(row.theirs), row.unit, _figure(row.ratio)
+        figures = figure(row.ours), figure(row.theirs), row.unit, figure(row.ratio)
         shown.add_row(row.name, *figures, bar, holds, row.bound_by)
     return shown
 
@@ -94,12 +94,6 @@ def main() -> int:
         highlight=False,
     )
     return 1 if failed or missing else 0
-
-
-def _figure(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _version(package: str) -> str:
