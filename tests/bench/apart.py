@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from tests.bench.rows import figure
 from tests.bench.timing import Timing, timed
 
 Options: TypeAlias = Mapping[str, str | int | float]
@@ -41,10 +42,10 @@ class Competitor:
     @property
     def said(self) -> str:
         """Its facts, to stand in a row's ``bound_by``."""
-        figures = {
-            name: f"{fact:,.3g}" if isinstance(fact, float) else fact for name, fact in self.facts.items()
-        }
-        return ", ".join(f"{name} {figure}" for name, figure in figures.items())
+        said = (
+            f"{name} {fact if isinstance(fact, str) else figure(fact)}" for name, fact in self.facts.items()
+        )
+        return ", ".join(said)
 
     def round(self) -> Timing:
         """Let it do one round; the time is the one it took in its own process."""
