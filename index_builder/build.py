@@ -17,7 +17,7 @@ from index_builder.chunking import ChunkOfPassages, chunk_passages, gold_chunk_i
 from index_builder.datasets.corpus import passage_key
 from index_builder.embedding.embedder import Embedder
 from index_builder.errors import BundleError, InputError
-from index_builder.lexical import ANALYSER, write_lexical
+from index_builder.lexical import DEFAULT_ANALYSER, check_analyser, write_lexical
 from index_builder.manifest import LEXICAL, NO_EMBEDDER, QUESTIONS, Manifest, UnmatchedGold
 from index_builder.material import read_material
 from index_builder.records import Chunk, Dataset, IndexedQuestion, Passage, Progress
@@ -51,7 +51,9 @@ def build_bundle(
     out: Path,
     seed: int,
     progress: Progress,
+    *,
     official: Path | None = None,
+    analyser: str = DEFAULT_ANALYSER,
 ) -> BundleSummary:
     """Build a bundle from files.
 
@@ -65,14 +67,16 @@ def build_bundle(
         seed: Of the shuffle before packing.
         progress: Called from time to time.
         official: For A-RAG only: the official file of the set, which says what is gold.
+        analyser: How BM25 takes text apart, one of ``ANALYSERS``.
 
     Raises:
         InputError: When a setting or a file cannot be used, or another bundle stands at ``out``.
     """
+    check_analyser(analyser)
     _refuse_what_is_no_bundle(out)
     material = read_material(dataset_kind, source, corpus, official, chunking, seed)
     sources = {path.name: manifests.file_facts(path) for path in material.files}
-    recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources)
+    recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources, analyser)
     return write_chunked(material.dataset, material.chunks, recipe, out, progress)
 
 
@@ -85,7 +89,7 @@ class Recipe:
     seed: int
     embedder: Embedder | None
     sources: Mapping[str, manifests.FileFacts]
-    analyser: str = ANALYSER
+    analyser: str = DEFAULT_ANALYSER
 
     @property
     def embedder_name(self) -> str:
@@ -134,7 +138,7 @@ def write_chunked(
         if (out / manifests.FILE_NAME).exists():
             return BundleSummary(out, _same_bundle(out, identity), already_there=True, resumed_vectors=0)
         store = ChunkStore(building)
-        _write_lexical(building, store, progress)
+        _write_lexical(building, store, recipe.analyser, progress)
         truncated, resumed, vectors = _write_vectors(building, store, recipe.embedder, progress)
         files = manifests.files_below(building)
         manifest = Manifest(
@@ -219,11 +223,11 @@ def _write_texts(
     return questions, unmatched
 
 
-def _write_lexical(building: Path, store: ChunkStore, progress: Progress) -> None:
+def _write_lexical(building: Path, store: ChunkStore, analyser: str, progress: Progress) -> None:
     folder = building / LEXICAL
     folder.mkdir()
     progress("BM25", 0, len(store), "")
-    progress("BM25", write_lexical(folder, store), len(store), "")
+    progress("BM25", write_lexical(folder, store, analyser), len(store), "")
 
 
 def _write_vectors(

@@ -10,7 +10,7 @@ from index_builder import manifest as manifests
 from index_builder.chunk_store import ChunkStore
 from index_builder.embedding.embedder import Embedder, open_embedder
 from index_builder.errors import BundleError
-from index_builder.lexical import ANALYSER, LexicalIndex
+from index_builder.lexical import LexicalIndex
 from index_builder.manifest import LEXICAL, QUESTIONS, Manifest
 from index_builder.records import IndexedQuestion
 from index_builder.vectors import VectorIndex, open_vectors
@@ -45,26 +45,31 @@ def open_bundle(path: Path, *, verify_hashes: bool) -> Bundle:
 
     Args:
         path: Its folder.
-        verify_hashes: Read every file and compare its hash; sizes are compared either way.
+        verify_hashes: Read every file and compare its hash; otherwise only those that have another time
+            than when they were built. Sizes are compared either way.
 
     Raises:
         BundleError: When it is absent, unfinished, of another version, or altered; names the file.
+        InputError: When its analyser is not known here.
     """
     manifest = manifests.read_manifest(path)
     manifests.check_files(path, manifest, hashes=verify_hashes)
-    if manifest.analyser != ANALYSER:
+    chunks = ChunkStore(path)
+    vectors = None if manifest.vectors is None else open_vectors(path, manifest.vectors)
+    if len(chunks) != manifest.n_chunks:
+        raise BundleError(f"{path} holds {len(chunks)} chunks, not {manifest.n_chunks} as its manifest says")
+    if vectors is not None and vectors.shape != (manifest.n_chunks, manifest.dimensions):
         raise BundleError(
-            f"{path} was indexed with the analyser {manifest.analyser!r}, which is not known here"
+            f"{path} holds vectors of shape {vectors.shape}, not {manifest.n_chunks} of "
+            f"{manifest.dimensions} dimensions as its manifest says"
         )
-    with (path / QUESTIONS).open("rb") as lines:
-        questions = tuple(QUESTION.validate_json(line) for line in lines)
     return Bundle(
         path=path,
         manifest=manifest,
-        chunks=ChunkStore(path),
-        questions=questions,
-        lexical=LexicalIndex(path / LEXICAL),
-        vectors=None if manifest.vectors is None else open_vectors(path, manifest.vectors),
+        chunks=chunks,
+        questions=_read_questions(path / QUESTIONS),
+        lexical=LexicalIndex(path / LEXICAL, manifest.analyser),
+        vectors=vectors,
     )
 
 
@@ -73,3 +78,11 @@ def verify_bundle(path: Path) -> Manifest:
     manifest = manifests.read_manifest(path)
     manifests.check_files(path, manifest, hashes=True)
     return manifest
+
+
+def _read_questions(path: Path) -> tuple[IndexedQuestion, ...]:
+    try:
+        with path.open("rb") as lines:
+            return tuple(QUESTION.validate_json(line) for line in lines)
+    except ValueError as error:
+        raise BundleError(f"{path} holds a line that is no question: {error}") from error

@@ -186,6 +186,11 @@ def files_below(folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in paths]
 
 
+def strangers(folder: Path, manifest: Manifest) -> list[str]:
+    """Files that stand in a bundle's folder and are none of the bundle's; nothing ever reads them."""
+    return [name for name in files_below(folder) if name not in manifest.files]
+
+
 def _sealed(tree: Mapping[str, object]) -> bytes:
     """The bytes of a manifest: canonical JSON that holds the hash of itself without that hash."""
     own = hashlib.sha256(orjson.dumps(tree, option=JSON_STYLE)).hexdigest()

@@ -19,7 +19,8 @@ from index_builder.datasets import KINDS
 from index_builder.datasets.arag import FOUND, SOUGHT
 from index_builder.embedding.embedder import open_embedder
 from index_builder.hybrid import HybridSearch, Retriever
-from index_builder.manifest import NO_EMBEDDER
+from index_builder.lexical import ANALYSERS, DEFAULT_ANALYSER
+from index_builder.manifest import NO_EMBEDDER, strangers
 from index_builder.recall import recall_table
 
 FOLDER = click.Path(path_type=Path)
@@ -46,6 +47,13 @@ command.add_command(export.command)
 )
 @click.option("--official", type=FOLDER, help="Of A-RAG's questions only: the set's official file, for gold.")
 @click.option("--chunking", help="passage (the default), or packed:N (tokens); none for A-RAG's chunks.")
+@click.option(
+    "--analyser",
+    type=click.Choice(ANALYSERS),
+    default=DEFAULT_ANALYSER,
+    show_default=True,
+    help="How BM25 takes text apart.",
+)
 @click.option("--embedder", default="minilm", show_default=True, help="minilm, or none (BM25 only).")
 @click.option(
     "--seed",
@@ -61,6 +69,7 @@ def build(
     corpus: Path | None,
     official: Path | None,
     chunking: str | None,
+    analyser: str,
     embedder: str,
     seed: int,
     out: Path,
@@ -71,7 +80,9 @@ def build(
     """
     chosen = None if embedder == NO_EMBEDDER else open_embedder(embedder)
     with stages(out.name) as show:
-        summary = build_bundle(dataset, source, corpus, chunking, chosen, out, seed, show, official)
+        summary = build_bundle(
+            dataset, source, corpus, chunking, chosen, out, seed, show, official=official, analyser=analyser
+        )
     for line in described(summary):
         click.echo(line)
 
@@ -88,6 +99,8 @@ def verify(bundle: Path) -> int:
         click.echo(f"readgate: {error}", err=True)
         return CHECK_FAILED
     click.echo(f"{bundle}: all {len(manifest.files)} files are as they were built")
+    for name in strangers(bundle, manifest):
+        click.echo(f"  {printable(name)} is no file of the bundle and is not read")
     return DONE
 
 
@@ -96,7 +109,7 @@ def verify(bundle: Path) -> int:
 @json_option
 def stats(bundle: Path, *, as_json: bool) -> None:
     """Print what BUNDLE holds."""
-    figures = bundle_stats(open_bundle(bundle, verify_hashes=True))
+    figures = bundle_stats(open_bundle(bundle, verify_hashes=False))
     if as_json:
         _print_json(figures)
         return
@@ -113,7 +126,7 @@ def recall(bundle: Path, *, as_json: bool) -> None:
 
     Depth is how many candidates of each ranking hybrid fuses: 100 unless protocol.depth says otherwise.
     """
-    table = recall_table(open_bundle(bundle, verify_hashes=True))
+    table = recall_table(open_bundle(bundle, verify_hashes=False))
     if as_json:
         _print_json(table)
         return
@@ -141,7 +154,7 @@ def recall(bundle: Path, *, as_json: bool) -> None:
 @json_option
 def search(bundle: Path, query: str, k: int, retriever: Retriever | None, *, as_json: bool) -> None:
     """Search BUNDLE for QUERY as an agent would; any text is a query."""
-    opened = open_bundle(bundle, verify_hashes=True)
+    opened = open_bundle(bundle, verify_hashes=False)
     best: Retriever = "bm25" if opened.vectors is None else "hybrid"
     library = HybridSearch(opened, retriever=retriever or best, k=k)
     hits = library.search_batch([query])[0]

@@ -30,6 +30,8 @@ def command(run: Path) -> int:
         raise SettingsError(f"the experiment of {run} names no judge: it has no [judge.*] table")
     wiring.require_prices(folder.experiment)
     wiring.require_reachable(judges)
+    for note in wiring.check_bundles(folder.experiment, folder.manifest.bundle_hashes):
+        click.echo(f"note: {note}", err=True)
     with wiring.scripted_servers(judges) as served, folder.log("calls") as calls:
         code = asyncio.run(judge_owed(folder, served, calls))
     if code == INTERRUPTED:

@@ -29,7 +29,7 @@ from evaluator.core.messages import ModelRequest, Reply
 from evaluator.core.ports import Clock, Library, Sink
 from evaluator.core.settings import Experiment, ModelSettings, Retriever, nearest, parse_experiment
 from evaluator.store.manifest import ModelsSeen
-from index_builder.bundle import Bundle, open_bundle
+from index_builder.bundle import Bundle, open_bundle, verify_bundle
 from index_builder.hybrid import HybridSearch
 
 SHIPPED = Path(__file__).parents[1] / "experiments"
@@ -67,6 +67,27 @@ def open_bundles(experiment: Experiment) -> dict[str, Bundle]:
     return {
         dataset.name: open_bundle(Path(dataset.bundle), verify_hashes=True) for dataset in experiment.dataset
     }
+
+
+def check_bundles(experiment: Experiment, hashes: Mapping[str, str]) -> Iterator[str]:
+    """Compare every file of a finished run's bundles with its hash.
+
+    Args:
+        experiment: Of the run.
+        hashes: The bundle hash of each dataset, as the run had it.
+
+    Yields:
+        Notes on bundles that are not there or not those of the run, which nothing after a run reads.
+
+    Raises:
+        BundleError: When a file was altered.
+    """
+    for dataset in experiment.dataset:
+        path = Path(dataset.bundle)
+        if not path.exists():
+            yield f"{path} is not here and was not checked"
+        elif verify_bundle(path).bundle_hash != hashes[dataset.name]:
+            yield f"{path} is sound, but no longer the bundle of the run"
 
 
 @contextmanager

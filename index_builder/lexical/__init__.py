@@ -4,6 +4,4 @@ from index_builder.lexical.analysers import ANALYSERS, DEFAULT_ANALYSER, check_a
 from index_builder.lexical.index import LexicalIndex
 from index_builder.lexical.writer import write_lexical
 
-ANALYSER = DEFAULT_ANALYSER
-
-__all__ = ["ANALYSER", "ANALYSERS", "DEFAULT_ANALYSER", "LexicalIndex", "check_analyser", "write_lexical"]
+__all__ = ["ANALYSERS", "DEFAULT_ANALYSER", "LexicalIndex", "check_analyser", "write_lexical"]

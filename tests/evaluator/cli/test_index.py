@@ -48,6 +48,17 @@ def test_without_an_embedder_only_words_are_searched(world: Path, here: Path, re
     assert (code, list(orjson.loads(out))) == (0, ["n_questions", "bm25"])
 
 
+def test_the_analyser_is_chosen_by_name_and_part_of_the_bundle(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    command = build(world / "hotpotqa.json", "--dataset", "hotpotqa", "--analyser")
+    assert readgate(*command, "plain", "--embedder", "none")[0] == 0
+    manifest = open_bundle(here / "b", verify_hashes=False).manifest
+    assert manifest.analyser == "plain"
+    code, _, err = readgate(*command, "english", "--embedder", "none")
+    assert (code, "holds another bundle" in err) == (2, True)
+
+
 def test_a_rags_packed_chunks_get_their_gold_from_the_official_file(
     here: Path, world: Path, readgate: Command
 ) -> None:
@@ -76,8 +87,14 @@ def test_verify_passes_an_untouched_bundle_and_fails_an_altered_one(here: Path, 
     code, out, err = readgate("index", "verify", "altered")
     assert (code, out) == (1, "")
     assert err == "readgate: altered/questions.jsonl was altered since the bundle was built\n"
-    assert readgate("index", "verify", "nowhere")[0] == 2
     assert readgate("index", "stats", "altered")[0] == 2
+    assert readgate("index", "verify", "nowhere")[0] == 2
+    (here / "altered" / "questions.jsonl").write_bytes(
+        (here / "bundles" / "musique" / "questions.jsonl").read_bytes()
+    )
+    (here / "altered" / "notes.txt").write_text("mine")
+    code, out, _ = readgate("index", "verify", "altered")
+    assert (code, out.splitlines()[1:]) == (0, ["  notes.txt is no file of the bundle and is not read"])
 
 
 @pytest.mark.parametrize(

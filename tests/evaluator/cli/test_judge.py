@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +55,36 @@ def test_judging_again_asks_nothing(run: Path, readgate: Command) -> None:
     code, out, _ = readgate("judge", run)
     assert (code, out.split(",")[0]) == (0, "0 verdicts given")
     assert {name: (run / name).read_bytes() for name in before} == before
+
+
+def test_an_altered_bundle_is_refused_before_any_answer_is_judged(
+    here: Path, world: Path, run: Path, readgate: Command, snapshot: Snapshot
+) -> None:
+    (here / "bundles").unlink()
+    shutil.copytree(world / "bundles", here / "bundles")
+    path = here / "bundles" / "musique" / "chunks.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"e", b"i", 1))
+    before = snapshot()
+    code, _, err = readgate("judge", run)
+    assert (code, err) == (
+        2,
+        "readgate: bundles/musique/chunks.jsonl was altered since the bundle was built\n",
+    )
+    assert snapshot() == before
+
+
+def test_judging_needs_no_bundle_but_says_which_could_not_be_checked(
+    here: Path, world: Path, run: Path, readgate: Command
+) -> None:
+    (here / "bundles").unlink()
+    (here / "bundles").mkdir()
+    (here / "bundles" / "musique").symlink_to(world / "bundles" / "hotpotqa")
+    code, _, err = readgate("judge", run)
+    assert code == 0
+    assert err.splitlines()[:2] == [
+        "note: bundles/hotpotqa is not here and was not checked",
+        "note: bundles/musique is sound, but no longer the bundle of the run",
+    ]
 
 
 def test_interrupted_judging_says_how_to_go_on(
