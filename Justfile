@@ -3,6 +3,7 @@
 bin := justfile_directory() / ".venv/bin"
 bench := justfile_directory() / ".venv-bench/bin"
 world := "worlds/quickstart"
+print_site := "import sysconfig; print(sysconfig.get_path('purelib'))"
 
 # List the recipes.
 default:
@@ -46,13 +47,12 @@ fix:
 bench *args: bench-setup
     {{ bench }}/python -m tests.bench.run {{ args }}
 
-# Install the locked environment, the other engines and the project into .venv-bench, once.
+# Install the other engines into .venv-bench, on top of .venv, once.
 bench-setup:
     cat requirements.lock requirements-bench.txt | cmp --quiet - .venv-bench/installed.txt || {{ just_executable() }} _install-bench
 
 _install-bench:
-    test -x {{ bench }}/python || python3 -m venv .venv-bench
-    {{ bench }}/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
-    {{ bench }}/python -m pip install --quiet -r requirements-bench.txt
-    {{ bench }}/python -m pip install --quiet --no-deps --no-build-isolation -e .
+    test -x {{ bench }}/python || {{ bin }}/python -m venv .venv-bench
+    {{ bin }}/python -c "{{ print_site }}" | sed "s/.*/import site; site.addsitedir('&')/" > $({{ bench }}/python -c "{{ print_site }}")/venv.pth
+    {{ bench }}/python -m pip install --quiet --no-compile -r requirements-bench.txt
     cat requirements.lock requirements-bench.txt > .venv-bench/installed.txt
