@@ -8,6 +8,7 @@ A query is compared by the same arithmetic whatever is searched beside it, and e
 rising id, so that a batch finds what single searches find.
 """
 
+import mmap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,11 +64,15 @@ class GraphVectors:
             expansion: How many candidates a search keeps; more find more and take longer.
         """
         try:
-            graph = Index.restore(path, view=True, expansion_search=expansion)
+            with path.open("rb") as file:
+                self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            graph = Index.restore(memoryview(self._bytes), view=True, expansion_search=expansion)
         except (OSError, ValueError, RuntimeError) as error:
             raise BundleError(f"{path} cannot be read as a vector graph: {error}") from error
         if graph is None or not len(graph):
             raise BundleError(f"{path} holds no vector graph")
+        # Opening passes over every row, which may be a quarter of the file; a search reads a few.
+        self._bytes.madvise(mmap.MADV_DONTNEED)
         self._graph = graph
 
     @property
