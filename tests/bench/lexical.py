@@ -37,16 +37,17 @@ QUERIES = 200
 CORPUS = "2wikimultihopqa_corpus.jsonl"
 
 
-def rows(*, quick: bool) -> list[Row]:
+def rows(*, quick: bool) -> Iterator[Row]:
     """Building and searching a world, then the analysers on the real sets."""
     made = world(QUICK_PASSAGES if quick else PASSAGES)
     corpus = made / "corpus" / CORPUS
     questions = LOADERS["two_wiki"](made / SOURCES["two_wiki"]).questions
     queries = [question.text for question in questions[:QUERIES]]
     with tempfile.TemporaryDirectory() as place:
-        built = [_built(Path(place, analyser), corpus, analyser) for analyser in ANALYSERS]
-        searched = _searched(Path(place), corpus, queries, quick=quick)
-    return [*built, *searched, *(row for dataset in SOURCES for row in _real_rows(dataset))]
+        yield from (_built(Path(place, analyser), corpus, analyser) for analyser in ANALYSERS)
+        yield from _searched(Path(place), corpus, queries, quick=quick)
+    for dataset in ["two_wiki"] if quick else SOURCES:
+        yield from _real_rows(dataset)
 
 
 def _built(folder: Path, corpus: Path, analyser: str) -> Row:

@@ -8,7 +8,7 @@ their numbers of chunks, 658 and 1,354, in this way and in no other that was tri
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,10 +37,10 @@ class Gold:
     recovered: float
 
 
-def rows(*, quick: bool) -> list[Row]:
-    """The same rows in a quick run: they take under a minute."""
-    del quick
-    return [row for dataset in SOURCES for row in _rows_of(dataset)]
+def rows(*, quick: bool) -> Iterator[Row]:
+    """Every set; in a quick run one."""
+    for dataset in ["two_wiki"] if quick else SOURCES:
+        yield from _rows_of(dataset)
 
 
 def _rows_of(dataset: str) -> list[Row]:

@@ -1,12 +1,13 @@
 """Rows of the bench: what a source module measures, and how it hands its rows to ``run.py``.
 
-A source is a module ``tests/bench/<name>.py`` with ``rows(*, quick) -> list[Row]`` that ends in
+A source is a module ``tests/bench/<name>.py`` with ``rows(*, quick) -> Iterable[Row]`` that ends in
 ``if __name__ == "__main__": report(rows)``. It runs in a process of its own, and may run alone:
 ``python -m tests.bench.<name> [--quick]`` prints one JSON object a row.
 """
 
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from typing import Protocol
@@ -39,7 +40,7 @@ class Row:
 class Source(Protocol):
     """The ``rows`` of a source module; ``quick`` asks for smaller inputs and fewer rounds."""
 
-    def __call__(self, *, quick: bool) -> list[Row]: ...
+    def __call__(self, *, quick: bool) -> Iterable[Row]: ...
 
 
 def at_least(
@@ -81,11 +82,12 @@ def figure(value: float | None) -> str:
 
 def report(rows: Source) -> None:
     """Measure, and print each row as one line of JSON; all else that is printed goes to stderr."""
+    out = sys.stdout
     try:
         with redirect_stdout(sys.stderr):
-            measured = rows(quick="--quick" in sys.argv[1:])
+            for row in rows(quick="--quick" in sys.argv[1:]):
+                out.write(json.dumps(asdict(row)) + "\n")
+                out.flush()
     except NotMeasuredError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(NOT_MEASURED)
-    for row in measured:
-        sys.stdout.write(json.dumps(asdict(row)) + "\n")

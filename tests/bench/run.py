@@ -23,28 +23,29 @@ from tests.bench.places import ROOT
 from tests.bench.rows import NOT_MEASURED, Row, figure
 
 SOURCES = ("fusion", "lexical", "dense", "hybrid", "opening", "packing", "embedding", "qwen3", "calls")
-QUICK_SECONDS = 290
+QUICK_SECONDS = 240
 FULL_SECONDS = 3 * 3600
 OUT = Path("bench.json")
+ENDED = {0: "", NOT_MEASURED: "something is not here: its last words stand above"}
 PACKAGES = ("numpy", "tantivy", "usearch", "onnxruntime", "tokenizers")
 COMPETITORS = ("bm25s", "numba", "faiss-cpu", "ranx", "torch", "transformers")
 
 
 def measured(source: str, seconds: float, *, quick: bool) -> tuple[list[Row], str]:
-    """The rows of a source, and why there are none if it did not come to its end in time."""
+    """The rows of a source, and why there are no more if it did not come to its end in time."""
     command = [sys.executable, "-m", f"tests.bench.{source}", *(["--quick"] if quick else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             out, _ = process.communicate(timeout=seconds)
+            why = ENDED.get(process.returncode, "it failed: its last words stand above")
         except subprocess.TimeoutExpired:
-            return [], "the time was over before it was done"
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # with the competitors it started
-    if process.returncode:
-        said = "something is not here" if process.returncode == NOT_MEASURED else "it failed"
-        return [], f"{said}: its last words stand above"
-    return [Row(**json.loads(line)) for line in out.splitlines()], ""
+            os.killpg(process.pid, signal.SIGKILL)  # with the competitors it started
+            out, _ = process.communicate()
+            why = "the time was over before it was done"
+        except KeyboardInterrupt:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return [Row(**json.loads(line)) for line in out.splitlines()], why
 
 
 def header(*, quick: bool) -> str:
