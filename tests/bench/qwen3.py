@@ -2,7 +2,8 @@
 
 Parity is of tiny random models that are exported here and now (``--quick``: to the first graph alone).
 Speed is of a random model of the full size (``--quick``: two of its 28 layers and a small vocabulary),
-which costs what the trained one does; ``made_once`` keeps its export. Tokens a processor-second, so that threads do not flatter anybody.
+which costs what the trained one does; ``made_once`` keeps its export. Tokens a processor-second, so that
+threads do not flatter anybody.
 """
 
 import json
