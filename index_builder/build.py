@@ -148,7 +148,7 @@ def write_chunked(
             seed=recipe.seed,
             analyser=recipe.analyser,
             embedder=recipe.embedder_name,
-            embedder_spec=recipe.embedder_name,
+            embedder_spec=recipe.embedder.spec if recipe.embedder else NO_EMBEDDER,
             embedder_files=recipe.embedder_files,
             dimensions=recipe.dimensions,
             vectors=vectors,
@@ -246,7 +246,9 @@ def _write_vectors(
     total = len(store)
     starts = range(0, total, ROWS_AT_ONCE)
     truncated = sum(
-        embedder.count_truncated(texts(start, min(start + ROWS_AT_ONCE, total))) for start in starts
+        count > embedder.max_tokens
+        for start in starts
+        for count in embedder.token_counts(texts(start, min(start + ROWS_AT_ONCE, total)))
     )
     resumed = fill_vectors(
         building / EMBEDDED,

@@ -32,7 +32,7 @@ class Bundle:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder its vectors were made with, loaded when first asked for."""
-        embedder = open_embedder(self.manifest.embedder)
+        embedder = open_embedder(self.manifest.embedder_spec, self.manifest.dimensions)
         if dict(embedder.files) != dict(self.manifest.embedder_files):
             raise BundleError(
                 f"{self.path} was embedded with other files of {embedder.name} than are installed"

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from index_builder.embedding.pooling import unit_rows
 
 WORD = re.compile(r"\w+")
-MAX_WORDS = 200
 
 
 class HashedWords:
     """Each word adds one to the dimension its checksum picks; the first dimension is always there."""
 
-    name = "hashed_words"
+    name = spec = "hashed_words"
     dimensions = 64
+    max_tokens = 200
     files: Mapping[str, str] = MappingProxyType({})
 
     def embed_documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -29,7 +29,7 @@ class HashedWords:
         counts = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         counts[:, 0] = 1
         for row, text in enumerate(texts):
-            for word in WORD.findall(text.casefold())[:MAX_WORDS]:
+            for word in WORD.findall(text.casefold())[: self.max_tokens]:
                 counts[row, zlib.crc32(word.encode()) % self.dimensions] += 1
         return unit_rows(counts, self.dimensions)
 
@@ -37,6 +37,6 @@ class HashedWords:
         """As documents."""
         return self.embed_documents(texts)
 
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """How many texts have more than 200 words."""
-        return sum(len(WORD.findall(text)) > MAX_WORDS for text in texts)
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """How many words each text has."""
+        return [len(WORD.findall(text)) for text in texts]

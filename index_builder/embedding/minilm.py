@@ -6,25 +6,18 @@ located without importing them (the second would want torch) and checked by hash
 
 import hashlib
 import importlib.util
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
-import numpy.typing as npt
-
 from index_builder.embedding.onnx_model import OnnxEncoder
-from index_builder.embedding.pooling import mean_pool, unit_rows
+from index_builder.embedding.pooling import Vectors, mean_pool, stacked, unit_rows
 from index_builder.embedding.tokenizer import TextTokenizer
 from index_builder.errors import InputError
 
 MAX_TOKENS = 256
 DIMENSIONS = 384
-
-Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,56 +55,47 @@ class MiniLM:
     """The embedder; vectors do not depend on what else is embedded, before or beside.
 
     Attributes:
-        name: What commands and manifests call it.
+        name: Which model it is, and what commands call it.
         dimensions: Of its vectors.
+        max_tokens: Where a text is cut.
         files: Name and sha256 of the files it is made of.
     """
 
-    name = "minilm"
+    name = spec = "minilm"
     dimensions = DIMENSIONS
+    max_tokens = MAX_TOKENS
     files: Mapping[str, str] = MappingProxyType(
         {"model.onnx": MODEL.sha256, "tokenizer.json": TOKENIZER.sha256}
     )
 
-    def __init__(self, encoder: OnnxEncoder, tokenizer: TextTokenizer, threads: int) -> None:
+    def __init__(self, encoder: OnnxEncoder, tokenizer: TextTokenizer) -> None:
         self._encoder = encoder
         self._tokenizer = tokenizer
-        self._threads = threads
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors [texts, dimensions], on all threads; a text is cut after 256 tokens."""
-        with ThreadPoolExecutor(self._threads) as pool:
-            return _stacked(pool.map(self._embed, texts))
+        """Unit vectors [texts, dimensions]; a text is cut after ``max_tokens``."""
+        return stacked(map(self._embed, texts), DIMENSIONS)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """The same vectors, in the calling thread."""
-        return _stacked(map(self._embed, texts))
+        """As documents."""
+        return self.embed_documents(texts)
 
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than 256 tokens."""
-        return self._tokenizer.count_truncated(texts)
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each of the texts has before it is cut."""
+        return self._tokenizer.token_counts(texts)
 
     def _embed(self, text: str) -> Vectors:
         ids = self._tokenizer.ids(text)
         return unit_rows(mean_pool(self._encoder.hidden(ids)), DIMENSIONS)
 
 
-def _stacked(rows: Iterable[Vectors]) -> Vectors:
-    return np.concatenate([np.empty((0, DIMENSIONS), dtype=np.float32), *rows])
-
-
-def minilm(threads: int | None = None) -> MiniLM:
+def minilm() -> MiniLM:
     """Open the packaged model.
-
-    Args:
-        threads: How many texts are embedded at the same time; absent = one a processor.
 
     Raises:
         InputError: When a package is not installed or its file is another one; says what to install.
     """
-    encoder = OnnxEncoder(locate(MODEL))
-    tokenizer = TextTokenizer(locate(TOKENIZER), MAX_TOKENS)
-    return MiniLM(encoder, tokenizer, threads or os.cpu_count() or 1)
+    return MiniLM(OnnxEncoder(locate(MODEL)), TextTokenizer(locate(TOKENIZER), MAX_TOKENS))
 
 
 def locate(file: PackagedFile) -> Path:

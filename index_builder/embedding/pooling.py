@@ -3,6 +3,8 @@
 Pure, and the gate for what a model returns: anything that is no embedding stops here by name.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -61,3 +63,8 @@ def unit_rows(vectors: Vectors, dimensions: int) -> Vectors:
         )
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
+
+
+def stacked(rows: Iterable[Vectors], dimensions: int) -> Vectors:
+    """Rows of several texts as one matrix, of no text as well."""
+    return np.concatenate([np.empty((0, dimensions), dtype=np.float32), *rows])

@@ -7,17 +7,12 @@ it. A query carries an instruction, a document is embedded bare: both as the aut
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from index_builder.embedding.onnx_model import OnnxEncoder, external_files
-from index_builder.embedding.pooling import last_token, unit_rows
+from index_builder.embedding.pooling import Vectors, last_token, stacked, unit_rows
 from index_builder.embedding.tokenizer import TextTokenizer
 from index_builder.errors import EmbeddingError, InputError
 
@@ -29,14 +24,12 @@ MAX_TOKENS = 2048
 thread at 2,048, four times that at twice the length."""
 LEAST_DIMENSIONS = 32
 
-Vectors = npt.NDArray[np.float32]
-
 
 class Qwen3:
     """The embedder; vectors do not depend on what else is embedded, before or beside.
 
     Attributes:
-        name: What manifests call it.
+        name: Which model it is, wherever its folder stands.
         spec: What commands call it.
         dimensions: Of its vectors.
         max_tokens: Where a text is cut.
@@ -45,7 +38,7 @@ class Qwen3:
     name = "qwen3"
     max_tokens = MAX_TOKENS
 
-    def __init__(self, folder: Path, dimensions: int | None, threads: int) -> None:
+    def __init__(self, folder: Path, dimensions: int | None) -> None:
         """Open the folder; as ``qwen3``."""
         self.spec = f"qwen3:{folder}"
         self._folder = folder
@@ -57,7 +50,6 @@ class Qwen3:
         self._tokenizer = TextTokenizer(folder / TOKENIZER, MAX_TOKENS, END)
         self._refuse_another_tokenizer()
         self._encoder = OnnxEncoder(self._model)
-        self._threads = threads
         self._full = self._size()
         self.dimensions = self._full if dimensions is None else dimensions
         if not LEAST_DIMENSIONS <= self.dimensions <= self._full:
@@ -72,13 +64,12 @@ class Qwen3:
         return {path.name: file_sha256(path) for path in (self._model, *weights, self._folder / TOKENIZER)}
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors [texts, dimensions], on all threads; a text is cut after ``max_tokens``."""
-        with ThreadPoolExecutor(self._threads) as pool:
-            return self._stacked(pool.map(self._embed, texts))
+        """Unit vectors [texts, dimensions]; a text is cut after ``max_tokens``."""
+        return stacked(map(self._embed, texts), self.dimensions)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of the texts as web search queries, in the calling thread."""
-        return self._stacked(self._embed(QUERY.format(query=text)) for text in texts)
+        """Unit vectors of the texts as web search queries."""
+        return self.embed_documents([QUERY.format(query=text) for text in texts])
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each of the texts has as a document before it is cut."""
@@ -87,9 +78,6 @@ class Qwen3:
     def _embed(self, text: str) -> Vectors:
         whole = unit_rows(last_token(self._encoder.hidden(self._tokenizer.ids(text))), self._full)
         return unit_rows(whole[:, : self.dimensions], self.dimensions)
-
-    def _stacked(self, rows: Iterable[Vectors]) -> Vectors:
-        return np.concatenate([np.empty((0, self.dimensions), dtype=np.float32), *rows])
 
     def _size(self) -> int:
         """The dimensions of the model, which has to know the tokenizer's highest token."""
@@ -115,18 +103,17 @@ class Qwen3:
             raise InputError(f"{self._folder / TOKENIZER} is not the tokenizer this model was exported with")
 
 
-def qwen3(folder: Path, dimensions: int | None = None, threads: int | None = None) -> Qwen3:
+def qwen3(folder: Path, dimensions: int | None = None) -> Qwen3:
     """Open a folder with a Qwen3 embedding model.
 
     Args:
         folder: Holds ``model.onnx`` (or ``onnx/model.onnx``), its weights, and ``tokenizer.json``.
         dimensions: Keep that many of each vector's and scale again; absent = all.
-        threads: How many texts are embedded at the same time; absent = one a processor.
 
     Raises:
         InputError: When a file is absent or belongs to another model, or the dimensions are not to be had.
     """
-    return Qwen3(folder, dimensions, threads or os.cpu_count() or 1)
+    return Qwen3(folder, dimensions)
 
 
 def file_sha256(path: Path) -> str:

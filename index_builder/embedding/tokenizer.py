@@ -53,10 +53,6 @@ class TextTokenizer:
         """How many tokens each of the texts has, special tokens included, before anything is cut."""
         return [len(self._all_ids(text)) for text in texts]
 
-    def count_truncated(self, texts: Sequence[str]) -> int:
-        """How many of the texts ``ids`` would cut."""
-        return sum(count > self._max_tokens for count in self.token_counts(texts))
-
     def _all_ids(self, text: str) -> list[int]:
         own = self._end is None
         ids: list[int] = self._tokenizer.encode(well_formed(text), add_special_tokens=own).ids

@@ -22,4 +22,4 @@ def test_long_texts_are_cut_and_counted() -> None:
     embedder = HashedWords()
     long = "w " * 200
     assert np.array_equal(*embedder.embed_documents([long, long + "other"])[:, None])
-    assert embedder.count_truncated([long, long + "other"]) == 1
+    assert embedder.token_counts([long, long + "other"]) == [embedder.max_tokens, embedder.max_tokens + 1]

@@ -31,7 +31,7 @@ HEADS = 12
 
 @pytest.fixture(scope="module")
 def model() -> MiniLM:
-    return minilm(threads=2)
+    return minilm()
 
 
 def official_weights() -> Callable[[str], Matrix]:
@@ -107,7 +107,8 @@ def test_text_beyond_the_cut_changes_nothing_and_is_counted(model: MiniLM) -> No
     # [CLS] + 254 words + [SEP] = 256 tokens
     whole, longer = "word " * 254, "word " * 254 + "unlike anything before"
     assert np.array_equal(*model.embed_documents([whole, longer])[:, None])
-    assert model.count_truncated([whole, longer, "short"]) == 1
+    # Three words of one token each are beyond it; a short text is [CLS], its word and [SEP].
+    assert model.token_counts([whole, longer, "short"]) == [MAX_TOKENS, MAX_TOKENS + 3, 3]
 
 
 def test_the_files_are_found_without_importing_their_packages() -> None:

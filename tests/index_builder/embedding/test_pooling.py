@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from index_builder.embedding.pooling import last_token, mean_pool, unit_rows
+from index_builder.embedding.pooling import last_token, mean_pool, stacked, unit_rows
 from index_builder.errors import EmbeddingError
 
 
@@ -48,3 +48,9 @@ def test_a_row_without_direction_is_refused(bad: float) -> None:
 def test_a_wrong_number_of_dimensions_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(EmbeddingError, match="not of 4 columns"):
         unit_rows(np.ones(shape, dtype=np.float32), 4)
+
+
+def test_rows_of_several_texts_are_stacked_in_order_and_no_rows_make_an_empty_matrix() -> None:
+    rows = [np.array([[1, 0]], dtype=np.float32), np.array([[0, 1]], dtype=np.float32)]
+    assert stacked(iter(rows), 2).tolist() == [[1, 0], [0, 1]]
+    assert stacked([], 2).shape == (0, 2)

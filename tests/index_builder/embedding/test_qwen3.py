@@ -45,7 +45,7 @@ def test_int8_turns_the_vectors_a_little(tiny: Tiny) -> None:
 
 @pytest.mark.parametrize("graph", ["fused", "int8"])
 def test_a_vector_does_not_depend_on_the_texts_beside_it(tiny: Tiny, graph: str) -> None:
-    model = qwen3(tiny(graph), threads=2)
+    model = qwen3(tiny(graph))
     together = model.embed_documents(TEXTS)
     assert together.dtype == np.float32
     assert np.array_equal(together, np.concatenate([model.embed_documents([text]) for text in TEXTS]))

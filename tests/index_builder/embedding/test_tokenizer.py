@@ -37,10 +37,6 @@ def test_a_long_text_is_cut_and_keeps_both_special_tokens(tokenizer_file: Path) 
     assert tokenizer.ids("a b c a") == [0, 3, 4, 5, 1]
 
 
-def test_cut_texts_are_counted(tokenizer_file: Path) -> None:
-    assert TextTokenizer(tokenizer_file, 5).count_truncated(["a b c", "a b c a", "b " * 90, ""]) == 2
-
-
 def test_tokens_are_counted_before_the_cut(tokenizer_file: Path) -> None:
     assert TextTokenizer(tokenizer_file, 5).token_counts(["a b c", "b " * 90, ""]) == [5, 92, 2]
 
@@ -67,7 +63,7 @@ def test_the_size_of_the_vocabulary_is_set_by_its_highest_id(tokenizer_file: Pat
 
 def test_a_lone_surrogate_is_an_unknown_word(tokenizer_file: Path) -> None:
     assert TextTokenizer(tokenizer_file, 9).ids("a \ud800") == [0, 3, 2, 1]
-    assert TextTokenizer(tokenizer_file, 3).count_truncated(["a \ud800"]) == 1
+    assert TextTokenizer(tokenizer_file, 9).token_counts(["a \ud800"]) == [4]
 
 
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
