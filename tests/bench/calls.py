@@ -1,7 +1,7 @@
 """What a model call costs the client: the whole path of ``readgate run`` on a real bundle.
 
 Trajectories of 4 calls against a provider of zero latency in another process, on the real 2WikiMultiHopQA
-bundle: 3,000 of them, or 1,000 in a quick run.
+bundle: 3,000 of them, or 300 in a quick run.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from evaluator.run.grid import plan_grid
 from evaluator.store.run_folder import open_for_run
 from index_builder.hybrid import HybridSearch
 from tests.bench.canned_server import REPLIES_PER_EPISODE, canned_server
-from tests.bench.places import real_bundle
+from tests.bench.places import QUICK_QUESTIONS, real_bundle
 from tests.bench.rows import Row, at_most, report
 
 REPEATS = 3
@@ -31,7 +31,7 @@ BARE_BODY_BYTES = 6000
 
 def rows(*, quick: bool) -> list[Row]:
     """Processor time of the client a call, and the memory of a run."""
-    figures = measure(str(real_bundle("two_wiki")), 1 if quick else REPEATS)
+    figures = measure(str(real_bundle("two_wiki", quick=quick)), QUICK_QUESTIONS if quick else None)
     cpu, bare, grown = figures["cpu_ms_a_call"], figures["bare_ms_a_call"], figures["grown_mib"]
     bound = (
         f"Python (theirs: bare aiohttp + orjson); embedding apart: {figures['embedding_ms_a_call']:.2f} ms"
@@ -42,25 +42,26 @@ def rows(*, quick: bool) -> list[Row]:
     ]
 
 
-def experiment(bundle: str, base_url: str, repeats: int) -> dict[str, object]:
-    """All questions of a bundle, so many times, against one server, with the default protocol."""
+def experiment(bundle: str, base_url: str, questions: int | None) -> dict[str, object]:
+    """So many questions of a bundle, three times, against one server, with the default protocol."""
     return {
         "name": "bench",
+        "questions": questions,
         "dataset": [{"name": "two_wiki", "bundle": bundle}],
         "condition": [
             {"name": f"repeat {repeat}", "controller": "canned", "repeat": repeat}
-            for repeat in range(1, repeats + 1)
+            for repeat in range(1, REPEATS + 1)
         ],
         "controller": {"canned": {"provider": "openai_chat", "model": "canned", "base_url": base_url}},
         "rate": {"trajectories": IN_FLIGHT},
     }
 
 
-def measure(bundle: str, repeats: int) -> dict[str, float]:
+def measure(bundle: str, questions: int | None) -> dict[str, float]:
     """Run the experiment and report seconds of processor time a call, and mebibytes of memory."""
     with ExitStack() as stack:
         base_url = stack.enter_context(canned_server())
-        settings = experiment_of(experiment(bundle, base_url, repeats), "the bench")
+        settings = experiment_of(experiment(bundle, base_url, questions), "the bench")
         bundles = wiring.open_bundles(settings)
         hashes = {name: each.manifest.bundle_hash for name, each in bundles.items()}
         grid = plan_grid(

@@ -3,10 +3,12 @@
 Made inputs stand in ``worlds/bench-…`` and are used again by the next run; deleting them is safe.
 """
 
+import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.bench.rows import NotMeasuredError
@@ -21,6 +23,8 @@ CORPORA = {
     "two_wiki": "2wikimultihopqa_corpus.json",
     "musique": "musique_corpus.json",
 }
+
+QUICK_QUESTIONS = 100
 
 
 def real_file(*parts: str) -> Path:
@@ -44,15 +48,35 @@ def world(passages: int) -> Path:
     )
 
 
-def real_bundle(dataset: str) -> Path:
-    """A bundle of a real set with MiniLM vectors: the one under ``bundles``, or one made for the bench."""
-    if (BUNDLES / dataset / "manifest.json").is_file():
-        return BUNDLES / dataset
-    bundle = CACHE / f"bench-{dataset}"
-    if not (bundle / "manifest.json").is_file():
-        files = ["--source", str(real_file(SOURCES[dataset])), "--corpus", str(real_corpus(dataset))]
-        _readgate("index", "build", "--dataset", dataset, *files, "--out", str(bundle))
-    return bundle
+def real_bundle(dataset: str, *, quick: bool = False) -> Path:
+    """A bundle of a real set with MiniLM vectors: the one under ``bundles``, or one made for the bench.
+
+    For a quick run, where there is none yet, it is of the contexts of the first questions alone.
+    """
+    whole = CACHE / f"bench-{dataset}"
+    for bundle in (BUNDLES / dataset, whole):
+        if (bundle / "manifest.json").is_file():
+            return bundle
+    source = real_file(SOURCES[dataset])
+    if quick:
+        return made_once(f"{dataset}-quick", partial(_build_part, dataset, source)) / "bundle"
+    _build(dataset, source, whole, "--corpus", str(real_corpus(dataset)))
+    return whole
+
+
+def _build_part(dataset: str, source: Path, folder: Path) -> None:
+    part = folder / source.name
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".jsonl":
+        part.write_text("\n".join(text.splitlines()[:QUICK_QUESTIONS]), encoding="utf-8")
+    else:
+        part.write_text(json.dumps(json.loads(text)[:QUICK_QUESTIONS]), encoding="utf-8")
+    _build(dataset, part, folder / "bundle")
+
+
+def _build(dataset: str, source: Path, bundle: Path, *options: str) -> None:
+    files = ["--source", str(source), "--out", str(bundle), *options]
+    _readgate("index", "build", "--dataset", dataset, *files)
 
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
