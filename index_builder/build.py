@@ -1,10 +1,11 @@
 """Building a bundle: from official files to a finished folder, whole or not at all.
 
 A bundle is built in a hidden folder beside its own and takes its name when finished; a killed build leaves
-nothing that looks like a bundle, and the next one goes on with the vectors it had finished.
+nothing that looks like a bundle, and the next one finds the vectors it had finished in the cache.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +17,17 @@ from index_builder.chunk_store import ChunkStore, write_chunks
 from index_builder.chunking import ChunkOfPassages, chunk_passages, gold_chunk_ids, indexed_text, missing_gold
 from index_builder.datasets.corpus import passage_key
 from index_builder.embedding.embedder import Embedder
+from index_builder.embedding.pipeline import Embedded, embed_corpus
+from index_builder.embedding.vector_cache import VectorCache
 from index_builder.errors import BundleError, InputError
 from index_builder.lexical import DEFAULT_ANALYSER, check_analyser, write_lexical
 from index_builder.manifest import LEXICAL, NO_EMBEDDER, QUESTIONS, Manifest, UnmatchedGold
 from index_builder.material import read_material
 from index_builder.records import Chunk, Dataset, IndexedQuestion, Passage, Progress
-from index_builder.vectors import ROWS_AT_ONCE, VectorFacts, Vectors, fill_vectors, settle_vectors
+from index_builder.vectors import VectorFacts, settle_vectors
 
 EMBEDDED = "embedded.npy"
+NOTHING_EMBEDDED = Embedded(n_truncated=0, n_cached=0, n_tokens=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,13 @@ class BundleSummary:
     Attributes:
         manifest: Of the bundle that now stands there.
         already_there: The same bundle stood there before; nothing was written.
-        resumed_vectors: Vectors taken over from a build that was stopped.
+        cached_vectors: Vectors that were made before, for a build that was stopped or another bundle.
     """
 
     path: Path
     manifest: Manifest
     already_there: bool
-    resumed_vectors: int
+    cached_vectors: int
 
 
 def build_bundle(
@@ -54,6 +58,7 @@ def build_bundle(
     *,
     official: Path | None = None,
     analyser: str = DEFAULT_ANALYSER,
+    vector_cache: Path | None = None,
 ) -> BundleSummary:
     """Build a bundle from files.
 
@@ -68,6 +73,7 @@ def build_bundle(
         progress: Called from time to time.
         official: For A-RAG only: the official file of the set, which says what is gold.
         analyser: How BM25 takes text apart, one of ``ANALYSERS``.
+        vector_cache: Where vectors are looked for and kept; absent = all are made.
 
     Raises:
         InputError: When a setting or a file cannot be used, or another bundle stands at ``out``.
@@ -76,7 +82,7 @@ def build_bundle(
     _refuse_what_is_no_bundle(out)
     material = read_material(dataset_kind, source, corpus, official, chunking, seed)
     sources = {path.name: manifests.file_facts(path) for path in material.files}
-    recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources, analyser)
+    recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources, analyser, vector_cache)
     return write_chunked(material.dataset, material.chunks, recipe, out, progress)
 
 
@@ -90,6 +96,7 @@ class Recipe:
     embedder: Embedder | None
     sources: Mapping[str, manifests.FileFacts]
     analyser: str = DEFAULT_ANALYSER
+    vector_cache: Path | None = None
 
     @property
     def embedder_name(self) -> str:
@@ -136,10 +143,11 @@ def write_chunked(
         questions, unmatched = _write_texts(building, dataset, chunks, progress)
         identity = recipe.identity(building)
         if (out / manifests.FILE_NAME).exists():
-            return BundleSummary(out, _same_bundle(out, identity), already_there=True, resumed_vectors=0)
+            return BundleSummary(out, _same_bundle(out, identity), already_there=True, cached_vectors=0)
         store = ChunkStore(building)
-        _write_lexical(building, store, recipe.analyser, progress)
-        truncated, resumed, vectors = _write_vectors(building, store, recipe.embedder, progress)
+        with _vector_cache(recipe) as cache:
+            _write_lexical(building, store, recipe.analyser, progress)
+            embedded, vectors = _write_vectors(building, store, recipe.embedder, cache, progress)
         files = manifests.files_below(building)
         manifest = Manifest(
             format=manifests.FORMAT,
@@ -155,7 +163,7 @@ def write_chunked(
             n_chunks=len(store),
             n_questions=len(questions),
             n_known_gold=sum(bool(question.gold_chunks) for question in questions),
-            n_truncated=truncated,
+            n_truncated=embedded.n_truncated,
             notes=dict(dataset.notes),
             unmatched_gold=unmatched,
             sources=recipe.sources,
@@ -165,7 +173,7 @@ def write_chunked(
         )
         manifests.write_manifest(building, manifest)
         finish(building, out)
-    return BundleSummary(out, manifest, already_there=False, resumed_vectors=resumed)
+    return BundleSummary(out, manifest, already_there=False, cached_vectors=embedded.n_cached)
 
 
 def _refuse_what_is_no_bundle(out: Path) -> None:
@@ -230,30 +238,25 @@ def _write_lexical(building: Path, store: ChunkStore, analyser: str, progress: P
     progress("BM25", write_lexical(folder, store, analyser), len(store), "")
 
 
+def _vector_cache(recipe: Recipe) -> AbstractContextManager[VectorCache | None]:
+    if recipe.embedder is None or recipe.vector_cache is None:
+        return nullcontext()
+    return VectorCache(recipe.vector_cache)
+
+
 def _write_vectors(
-    building: Path, store: ChunkStore, embedder: Embedder | None, progress: Progress
-) -> tuple[int, int, VectorFacts | None]:
-    """Embed every chunk; returns how many were cut and how many vectors were there already."""
+    building: Path,
+    store: ChunkStore,
+    embedder: Embedder | None,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> tuple[Embedded, VectorFacts | None]:
+    """Embed every chunk, and make what is searched of the vectors."""
     if embedder is None:
-        return 0, 0, None
+        return NOTHING_EMBEDDED, None
 
     def texts(start: int, stop: int) -> list[str]:
         return [indexed_text(store.at(ordinal)) for ordinal in range(start, stop)]
 
-    def rows(start: int, stop: int) -> Vectors:
-        return embedder.embed_documents(texts(start, stop))
-
-    total = len(store)
-    starts = range(0, total, ROWS_AT_ONCE)
-    truncated = sum(
-        count > embedder.max_tokens
-        for start in starts
-        for count in embedder.token_counts(texts(start, min(start + ROWS_AT_ONCE, total)))
-    )
-    resumed = fill_vectors(
-        building / EMBEDDED,
-        (total, embedder.dimensions),
-        rows,
-        lambda done: progress("vectors", done, total, ""),
-    )
-    return truncated, resumed, settle_vectors(building / EMBEDDED, building, progress)
+    embedded = embed_corpus(texts, len(store), embedder, cache, building / EMBEDDED, progress)
+    return embedded, settle_vectors(building / EMBEDDED, building, progress)

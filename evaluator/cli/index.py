@@ -18,6 +18,7 @@ from index_builder.bundle_stats import bundle_stats
 from index_builder.datasets import KINDS
 from index_builder.datasets.arag import FOUND, SOUGHT
 from index_builder.embedding.embedder import open_embedder
+from index_builder.embedding.vector_cache import FILE_NAME
 from index_builder.hybrid import HybridSearch, Retriever
 from index_builder.lexical import ANALYSERS, DEFAULT_ANALYSER
 from index_builder.manifest import NO_EMBEDDER, strangers
@@ -54,7 +55,19 @@ command.add_command(export.command)
     show_default=True,
     help="How BM25 takes text apart.",
 )
-@click.option("--embedder", default="minilm", show_default=True, help="minilm, or none (BM25 only).")
+@click.option(
+    "--embedder", default="minilm", show_default=True, help="minilm, qwen3:DIR, or none (BM25 only)."
+)
+@click.option(
+    "--dimensions",
+    type=click.IntRange(1),
+    help="Keep so many of each vector's numbers, where the model can; default: all.",
+)
+@click.option(
+    "--vector-cache",
+    type=FOLDER,
+    help=f"Where vectors are kept for later builds; default: {FILE_NAME} beside the bundle.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_INTEGER),
@@ -64,6 +77,7 @@ command.add_command(export.command)
 )
 @click.option("--out", type=FOLDER, required=True, help="The bundle to write.")
 def build(
+    *,
     dataset: str,
     source: Path,
     corpus: Path | None,
@@ -71,6 +85,8 @@ def build(
     chunking: str | None,
     analyser: str,
     embedder: str,
+    dimensions: int | None,
+    vector_cache: Path | None,
     seed: int,
     out: Path,
 ) -> None:
@@ -78,10 +94,20 @@ def build(
 
     The same command goes on after an interruption, and does nothing where the bundle is finished.
     """
-    chosen = None if embedder == NO_EMBEDDER else open_embedder(embedder)
+    chosen = None if embedder == NO_EMBEDDER else open_embedder(embedder, dimensions)
     with stages(out.name) as show:
         summary = build_bundle(
-            dataset, source, corpus, chunking, chosen, out, seed, show, official=official, analyser=analyser
+            dataset,
+            source,
+            corpus,
+            chunking,
+            chosen,
+            out,
+            seed,
+            show,
+            official=official,
+            analyser=analyser,
+            vector_cache=vector_cache or out.resolve().with_name(FILE_NAME),
         )
     for line in described(summary):
         click.echo(line)
@@ -178,8 +204,8 @@ def described(summary: BundleSummary) -> Iterator[str]:
         f"{summary.path}: {manifest.n_chunks} chunks, {manifest.n_questions} questions "
         f"({manifest.n_known_gold} with known gold), embedder {manifest.embedder}"
     )
-    if summary.resumed_vectors:
-        yield f"  vectors taken over from a build that was stopped: {summary.resumed_vectors}"
+    if summary.cached_vectors:
+        yield f"  vectors that were made before, from the cache: {summary.cached_vectors}"
     if manifest.n_truncated:
         yield f"  chunks too long to be embedded whole: {manifest.n_truncated}"
     sought = manifest.notes.get(SOUGHT, 0)

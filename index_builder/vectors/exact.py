@@ -11,9 +11,6 @@ The product is taken in pieces so small that BLAS does each in the calling threa
 an event loop and other processes, where threads that wait for each other cost ten times the product.
 """
 
-import io
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +23,6 @@ Vectors = npt.NDArray[np.float32]
 
 QUERIES_AT_ONCE = 32
 ONE_THREAD = 2**18  # multiplications up to which OpenBLAS starts no threads
-ROWS_AT_ONCE = 512
-LENGTH_ERROR = 1e-3
 PRODUCT_ERROR = 1e-4  # above what a float32 product of unit rows of 1,024 dimensions can be off
 
 
@@ -103,54 +98,3 @@ def checked_queries(queries: Vectors, dimensions: int) -> Vectors:
     if not np.isfinite(queries).all():
         raise EmbeddingError("a query vector holds NaN or an infinity")
     return np.ascontiguousarray(queries, dtype=np.float32)
-
-
-def fill_vectors(
-    path: Path, shape: tuple[int, int], rows: Callable[[int, int], Vectors], progress: Callable[[int], None]
-) -> int:
-    """Write a ``.npy`` file row by row, going on where a killed writer of the same vectors stopped.
-
-    Args:
-        path: The file; what it already holds is kept as far as it consists of unit rows.
-        shape: Rows and dimensions of the finished file.
-        rows: Gives the unit rows from a start to before a stop.
-        progress: Told the number of rows that are safe on disk.
-
-    Returns:
-        How many rows were there already.
-    """
-    total, dimensions = shape
-    header = _header(shape)
-    kept = _kept_rows(path, header, shape)
-    with path.open("r+b" if kept else "wb") as file:
-        file.write(header)
-        file.seek(kept * dimensions * 4, os.SEEK_CUR)
-        file.truncate()
-        for start in range(kept, total, ROWS_AT_ONCE):
-            stop = min(start + ROWS_AT_ONCE, total)
-            file.write(np.ascontiguousarray(rows(start, stop), dtype="<f4").tobytes())
-            file.flush()
-            os.fsync(file.fileno())
-            progress(stop)
-    return kept
-
-
-def _header(shape: tuple[int, int]) -> bytes:
-    buffer = io.BytesIO()
-    description = {"descr": "<f4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(buffer, description)
-    return buffer.getvalue()
-
-
-def _kept_rows(path: Path, header: bytes, shape: tuple[int, int]) -> int:
-    """How many leading rows of the file are whole and of length one; a crash may leave zeros behind."""
-    if not path.is_file():
-        return 0
-    total, dimensions = shape
-    with path.open("rb") as file:
-        if file.read(len(header)) != header:
-            return 0
-        written = np.fromfile(file, dtype="<f4", count=total * dimensions)
-    whole = written[: len(written) // dimensions * dimensions].reshape(-1, dimensions)
-    good = np.abs(np.linalg.norm(whole, axis=1) - 1) < LENGTH_ERROR
-    return len(good) if good.all() else int(np.argmin(good))

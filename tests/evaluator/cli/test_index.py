@@ -32,7 +32,8 @@ def test_a_bundle_is_built_once_and_found_finished_after_that(
         0,
         f"b: {n_chunks} chunks, 20 questions (20 with known gold), embedder hashed_words",
     )
-    assert f"b: vectors {n_chunks}/{n_chunks}\n" in err
+    assert f"b: vectors {n_chunks}/{n_chunks} · " in err
+    assert err.endswith(" tokens/s\n")
     code, out, _ = readgate(*command)
     assert (code, out.splitlines()[0]) == (0, "b: finished before, every file as it was built")
 
@@ -57,6 +58,40 @@ def test_the_analyser_is_chosen_by_name_and_part_of_the_bundle(
     assert manifest.analyser == "plain"
     code, _, err = readgate(*command, "english", "--embedder", "none")
     assert (code, "holds another bundle" in err) == (2, True)
+
+
+def test_vectors_are_kept_beside_the_bundle_or_in_a_file_of_choice(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    command = build(world / "hotpotqa.json", "--dataset", "hotpotqa")
+    assert "from the cache" not in readgate(*command)[1]
+    assert (here / ".vectors.sqlite").is_file()
+    n_chunks = open_bundle(here / "b", verify_hashes=False).manifest.n_chunks
+    again = (*command, "--analyser", "plain", "--out")
+    kept = f"vectors that were made before, from the cache: {n_chunks}\n"
+    code, out, err = readgate(*again, "c")
+    assert (code, kept in out) == (0, True)
+    assert f"c: vectors {n_chunks}/{n_chunks} · {n_chunks} of {n_chunks} from the cache\n" in err
+    assert kept not in readgate(*again, "d", "--vector-cache", "own.sqlite")[1]
+    assert (here / "own.sqlite").is_file()
+
+
+def test_a_file_that_is_no_cache_is_named_and_nothing_is_built(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    (here / "notes").write_text("no database " * 100)
+    command = build(world / "hotpotqa.json", "--dataset", "hotpotqa", "--vector-cache", "notes")
+    code, _, err = readgate(*command)
+    assert (code, "notes cannot be used" in err, "delete it" in err) == (2, True, True)
+    assert sorted(path.name for path in here.iterdir()) == ["bundles", "notes", "small.toml"]
+
+
+def test_dimensions_that_the_model_cannot_give_are_refused(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    code, _, err = readgate(*build(world / "hotpotqa.json", "--dataset", "hotpotqa"), "--dimensions", 32)
+    assert (code, "hashed_words gives vectors of 64 dimensions, not 32" in err) == (2, True)
+    assert sorted(path.name for path in here.iterdir()) == ["bundles", "small.toml"]
 
 
 def test_a_rags_packed_chunks_get_their_gold_from_the_official_file(
@@ -213,9 +248,9 @@ def test_what_a_build_repaired_and_could_not_place_is_listed(world: Path) -> Non
     manifest = from_manifest(
         **{**facts, "n_truncated": 3, "notes": {"null answers": 4}, "unmatched_gold": unmatched}
     )
-    lines = list(described(BundleSummary(Path("b"), manifest, already_there=False, resumed_vectors=9)))
+    lines = list(described(BundleSummary(Path("b"), manifest, already_there=False, cached_vectors=9)))
     assert lines[1:5] == [
-        "  vectors taken over from a build that was stopped: 9",
+        "  vectors that were made before, from the cache: 9",
         "  chunks too long to be embedded whole: 3",
         "  null answers: 4",
         "  gold passages that stand in no chunk: 22",

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from index_builder.errors import BundleError
-from index_builder.vectors.exact import QUERIES_AT_ONCE, ROWS_AT_ONCE, ExactVectors, fill_vectors
+from index_builder.vectors.exact import QUERIES_AT_ONCE, ExactVectors
 
 Vectors = npt.NDArray[np.float32]
 
@@ -77,67 +77,3 @@ def test_a_file_that_is_absent_or_no_array_is_refused(tmp_path: Path) -> None:
     for name in ("absent.npy", "text.npy"):
         with pytest.raises(BundleError, match=name):
             ExactVectors(tmp_path / name)
-
-
-TOTAL = 2 * ROWS_AT_ONCE + 100
-
-
-class Source:
-    """Rows of known vectors, with a record of what was asked for."""
-
-    def __init__(self, fail_at: int = TOTAL) -> None:
-        self.vectors = unit(TOTAL, 8, 9)
-        self.asked: list[tuple[int, int]] = []
-        self.safe: list[int] = []
-        self.fail_at = fail_at
-
-    def rows(self, start: int, stop: int) -> Vectors:
-        if stop > self.fail_at:
-            raise KeyboardInterrupt
-        self.asked.append((start, stop))
-        return self.vectors[start:stop]
-
-    def fill(self, path: Path) -> int:
-        return fill_vectors(path, (TOTAL, 8), self.rows, self.safe.append)
-
-
-def test_vectors_are_written_as_numpy_reads_them(tmp_path: Path) -> None:
-    source = Source()
-    assert source.fill(tmp_path / "v.npy") == 0
-    assert np.array_equal(np.load(tmp_path / "v.npy"), source.vectors)
-    assert source.safe == [ROWS_AT_ONCE, 2 * ROWS_AT_ONCE, TOTAL]
-
-
-def test_a_stopped_writer_is_continued_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "v.npy"
-    with pytest.raises(KeyboardInterrupt):
-        Source(fail_at=TOTAL - 1).fill(path)
-    source = Source()
-    assert source.fill(path) == 2 * ROWS_AT_ONCE
-    assert source.asked == [(2 * ROWS_AT_ONCE, TOTAL)]
-    assert np.array_equal(np.load(path), source.vectors)
-
-
-@pytest.mark.parametrize("lost", [1, 32, 33, 5000])
-def test_a_torn_end_is_written_again(tmp_path: Path, lost: int) -> None:
-    path, source = tmp_path / "v.npy", Source()
-    source.fill(path)
-    path.write_bytes(path.read_bytes()[:-lost])
-    # A row is 8 x 4 = 32 bytes: 1 or 32 lost bytes cost one row, 33 two, 5000 cost 157.
-    assert source.fill(path) == TOTAL - -(-lost // 32)
-    assert np.array_equal(np.load(path), source.vectors)
-
-
-def test_zeros_that_a_crash_left_are_written_again(tmp_path: Path) -> None:
-    path, source = tmp_path / "v.npy", Source()
-    source.fill(path)
-    path.write_bytes(path.read_bytes()[: -32 * 10] + bytes(32 * 10))
-    assert source.fill(path) == TOTAL - 10
-    assert np.array_equal(np.load(path), source.vectors)
-
-
-def test_a_file_of_other_vectors_is_written_anew(tmp_path: Path) -> None:
-    path, source = tmp_path / "v.npy", Source()
-    np.save(path, unit(TOTAL, 9, 1))
-    assert source.fill(path) == 0
-    assert np.array_equal(np.load(path), source.vectors)
