@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from index_builder import manifest as manifests
 from index_builder.chunk_store import ChunkStore
 from index_builder.embedding.embedder import Embedder, open_embedder
-from index_builder.errors import BundleError
+from index_builder.errors import BundleError, InputError
 from index_builder.lexical import LexicalIndex
 from index_builder.manifest import LEXICAL, QUESTIONS, Manifest
 from index_builder.records import IndexedQuestion
@@ -31,11 +31,21 @@ class Bundle:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The embedder its vectors were made with, loaded when first asked for."""
-        embedder = open_embedder(self.manifest.embedder_spec, self.manifest.dimensions)
-        if dict(embedder.files) != dict(self.manifest.embedder_files):
+        """The embedder its vectors were made with, loaded when first asked for.
+
+        Raises:
+            BundleError: When it is not where it was, or is another one now.
+        """
+        spec = self.manifest.embedder_spec
+        try:
+            embedder = open_embedder(spec, self.manifest.dimensions)
+        except InputError as error:
+            raise BundleError(f"{self.path} was embedded with {spec}: {error}") from error
+        others = dict(embedder.files.items() ^ self.manifest.embedder_files.items())
+        if others:
             raise BundleError(
-                f"{self.path} was embedded with other files of {embedder.name} than are installed"
+                f"{self.path} was embedded with other files of {embedder.name} than {spec} has now: "
+                f"{', '.join(sorted(others))}; put those back, or remove the bundle and build it again"
             )
         return embedder
 

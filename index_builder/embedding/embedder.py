@@ -69,7 +69,7 @@ def open_embedder(spec: str, dimensions: int | None = None) -> Embedder:
     """Open an embedder, once a process.
 
     Args:
-        spec: ``minilm``, or ``qwen3:`` and the folder it stands in.
+        spec: ``minilm``, or ``qwen3:`` and the folder it stands in, seen from the working directory.
         dimensions: How many its vectors shall have; absent = as many as the model gives.
 
     Raises:
@@ -77,6 +77,10 @@ def open_embedder(spec: str, dimensions: int | None = None) -> Embedder:
     """
     kind, _, folder = spec.partition(":")
     if kind == Qwen3.name and folder:
+        if not Path(folder).is_dir():
+            raise InputError(
+                f"{Path(folder).absolute()} is no folder; put the model of {spec}, or a link, there"
+            )
         return _qwen3(Path(folder), dimensions)
     if spec not in MODELS:
         raise InputError(f"embedder is {spec!r}; known: {', '.join(sorted(MODELS))}, qwen3:DIR, or none")

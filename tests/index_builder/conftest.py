@@ -1,8 +1,15 @@
-"""A small hand-made dataset for tests of chunks, indexes and bundles."""
+"""A small hand-made dataset and tiny graphs of Qwen3 for tests of chunks, indexes and bundles."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from index_builder.embedding.onnx_model import external_files
 from index_builder.records import Dataset, Passage, Question
+
+TINY = Path(__file__).parent / "embedding" / "tiny"
 
 PASSAGES = (
     Passage("Ada Lovelace", "Ada Lovelace wrote the first program for the Analytical Engine."),
@@ -35,3 +42,18 @@ def dataset() -> Dataset:
         Question("q3", "What does Hamlet ask?", ("To be",), "bridge", 1, None),
     )
     return Dataset(questions, PASSAGES, {"spaces removed": 2})
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a folder with the graph of that name, its weights and its tokenizer, as ``qwen3`` opens it."""
+
+    def folder(graph: str) -> Path:
+        made = tmp_path / graph
+        made.mkdir()
+        shutil.copyfile(TINY / f"{graph}.onnx", made / "model.onnx")
+        for name in (*external_files(made / "model.onnx"), "tokenizer.json"):
+            shutil.copyfile(TINY / name, made / name)
+        return made
+
+    return folder

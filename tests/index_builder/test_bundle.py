@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -15,6 +15,7 @@ import pytest
 
 from index_builder.build import Recipe, write_bundle
 from index_builder.bundle import open_bundle, verify_bundle
+from index_builder.embedding.embedder import open_embedder
 from index_builder.embedding.hashed_words import HashedWords
 from index_builder.errors import BundleError, InputError
 from index_builder.manifest import strangers, write_manifest
@@ -58,8 +59,36 @@ def test_vectors_of_another_model_than_is_installed_are_not_searched(
     tmp_path: Path, dataset: Dataset
 ) -> None:
     build(dataset, tmp_path / "b", embedder=OtherModel())
-    with pytest.raises(BundleError, match="other files of hashed_words"):
+    with pytest.raises(BundleError, match=r"other files of hashed_words .*: model\.onnx; put those back"):
         _ = open_bundle(tmp_path / "b", verify_hashes=True).embedder
+
+
+def test_a_bundle_of_qwen3_finds_its_model_from_the_working_directory_and_has_the_same_hash_for_any_place(
+    tmp_path: Path, dataset: Dataset, tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny("fused")
+    monkeypatch.chdir(tmp_path)
+    here, there = open_embedder("qwen3:fused", 32), open_embedder(f"qwen3:{folder}", 32)
+    one, two = build(dataset, Path("one"), embedder=here), build(dataset, Path("two"), embedder=there)
+    assert (one.manifest.embedder_spec, one.manifest.dimensions) == ("qwen3:fused", 32)
+    assert one.manifest.bundle_hash == two.manifest.bundle_hash
+    bundle = open_bundle(Path("one"), verify_hashes=True)
+    assert bundle.embedder is here
+    monkeypatch.chdir(folder)
+    with pytest.raises(BundleError, match=rf"with qwen3:fused: {folder}/fused is no folder; put the model"):
+        _ = open_bundle(tmp_path / "one", verify_hashes=True).embedder
+
+
+def test_a_model_that_gives_fewer_dimensions_than_the_bundle_has_does_not_search_it(
+    tmp_path: Path, dataset: Dataset, tiny: Callable[[str], Path]
+) -> None:
+    build(dataset, tmp_path / "b", embedder=open_embedder(f"qwen3:{tiny('fused')}"))
+    manifest = open_bundle(tmp_path / "b", verify_hashes=True).manifest
+    assert manifest.dimensions == 40
+    bundle = open_bundle(tmp_path / "b", verify_hashes=True)
+    other = dataclasses.replace(bundle, manifest=dataclasses.replace(manifest, dimensions=41))
+    with pytest.raises(BundleError, match=r"with qwen3:.* gives vectors of 32 to 40 dimensions, not 41"):
+        _ = other.embedder
 
 
 def test_a_bundle_of_an_unknown_analyser_is_not_searched(tmp_path: Path, dataset: Dataset) -> None:

@@ -36,6 +36,12 @@ def test_dimensions_that_a_model_does_not_give_are_refused() -> None:
         open_embedder("minilm", 256)
 
 
+def test_a_folder_that_is_not_there_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"^{tmp_path}/gone is no folder; put the model of qwen3:gone, or"):
+        open_embedder("qwen3:gone")
+
+
 @pytest.mark.parametrize("spec", ["minilmm", "qwen3", "qwen3:", "minilm:there"])
 def test_an_unknown_name_is_refused_with_the_known_ones(spec: str) -> None:
     with pytest.raises(InputError, match=f"'{spec}'; known: hashed_words, minilm, qwen3:DIR, or none"):
