@@ -13,9 +13,15 @@ def silent(stage: str, done: int, total: int, detail: str) -> None:
 
 
 def build(
-    dataset: Dataset, out: Path, *, embedder: Embedder | None, chunking: str = "passage", seed: int = 7
+    dataset: Dataset,
+    out: Path,
+    *,
+    embedder: Embedder | None,
+    chunking: str = "passage",
+    seed: int = 7,
+    vector_cache: Path | None = None,
 ) -> BundleSummary:
-    recipe = Recipe("hotpotqa", chunking, seed, embedder, {})
+    recipe = Recipe("hotpotqa", chunking, seed, embedder, {}, vector_cache=vector_cache)
     return write_bundle(dataset, dataset.passages, recipe, out, silent)
 
 

@@ -2,18 +2,24 @@
 
 import dataclasses
 import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from index_builder.build import Recipe, build_bundle, write_bundle
 from index_builder.bundle import open_bundle, verify_bundle
 from index_builder.datasets.corpus import REPEATED
 from index_builder.embedding.hashed_words import HashedWords
-from index_builder.errors import BundleError, DatasetError, InputError
+from index_builder.embedding.pipeline import BLOCK
+from index_builder.errors import BundleError, DatasetError, EmbeddingError, InputError
 from index_builder.records import Dataset, Passage
-from tests.index_builder.small_bundles import build, silent
+from tests.index_builder.small_bundles import build, numbered, silent
 
 
 def test_a_bundle_holds_what_it_was_built_from(tmp_path: Path, dataset: Dataset) -> None:
@@ -171,6 +177,94 @@ def test_progress_is_told_stage_by_stage(tmp_path: Path, dataset: Dataset) -> No
         ("vectors", 6, 6),
     ]
     assert re.fullmatch(r"[\d,]+ tokens/s", told[-1][3])
+
+
+class Counting(HashedWords):
+    """Keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        self.asked += texts
+        return super().embed_documents(texts)
+
+
+def test_a_bundle_of_changed_passages_embeds_only_the_changed_and_is_as_without_a_cache(
+    tmp_path: Path, dataset: Dataset
+) -> None:
+    cache = tmp_path / "v.sqlite"
+    assert build(dataset, tmp_path / "a", embedder=HashedWords(), vector_cache=cache).cached_vectors == 0
+    edited = dataclasses.replace(dataset, passages=(Passage("New", "text"), *dataset.passages[1:]))
+    counting = Counting()
+    cached = build(edited, tmp_path / "b", embedder=counting, vector_cache=cache)
+    assert (cached.cached_vectors, counting.asked) == (5, ["New\ntext"])
+    anew = build(edited, tmp_path / "c", embedder=HashedWords())
+    assert cached.manifest.files == anew.manifest.files
+    assert cached.manifest.bundle_hash == anew.manifest.bundle_hash
+
+
+def test_chunks_that_another_chunking_leaves_as_they_are_are_not_embedded_again(tmp_path: Path) -> None:
+    # A passage fills most of a chunk of 30 tokens, so that packing changes the two short ones alone.
+    long = [Passage(f"T{number}", f"word{number} " * 25) for number in range(20)]
+    dataset = Dataset((), (*long, Passage("", "one"), Passage("", "two")), {})
+    counting, cache = Counting(), tmp_path / "v.sqlite"
+    before = build(dataset, tmp_path / "a", embedder=counting, chunking="packed:30", vector_cache=cache)
+    asked = len(counting.asked)
+    after = build(dataset, tmp_path / "b", embedder=counting, chunking="packed:31", vector_cache=cache)
+    assert (before.cached_vectors, asked) == (0, before.manifest.n_chunks)
+    assert len(counting.asked) - asked == after.manifest.n_chunks - after.cached_vectors
+    assert after.cached_vectors >= 18
+
+
+def test_a_model_that_returns_nan_is_told_and_nothing_is_left(tmp_path: Path, dataset: Dataset) -> None:
+    class Broken(HashedWords):
+        def embed_documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            return super().embed_documents(texts) * np.float32("nan")
+
+    with pytest.raises(EmbeddingError, match="text 1: the embedder hashed_words returned"):
+        build(dataset, tmp_path / "b", embedder=Broken())
+    assert list(tmp_path.iterdir()) == []
+
+
+BUILDING = """
+import os, signal, sys
+from pathlib import Path
+from index_builder.embedding.hashed_words import HashedWords
+from tests.index_builder.small_bundles import build, numbered
+
+class Fatal(HashedWords):
+    def embed_documents(self, texts):
+        if f"T{sys.argv[3]}\\n" in texts[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().embed_documents(texts)
+
+folder = Path(sys.argv[1])
+build(numbered(600), folder / sys.argv[2], embedder=Fatal(), vector_cache=folder / "v.sqlite")
+"""
+
+
+def in_its_own_process(folder: Path, name: str, fatal: int) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-W", "ignore", "-c", BUILDING, str(folder), name, str(fatal)]
+    return subprocess.Popen(command)
+
+
+def test_a_killed_build_goes_on_with_the_vectors_it_had_made(tmp_path: Path) -> None:
+    assert in_its_own_process(tmp_path, "b", fatal=500).wait() == -signal.SIGKILL
+    made = build(numbered(600), tmp_path / "b", embedder=HashedWords(), vector_cache=tmp_path / "v.sqlite")
+    # All blocks before that of the fatal text but the one under way.
+    assert 500 - 2 * BLOCK <= made.cached_vectors <= 500
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "v.sqlite"]
+    assert made.manifest.files == build(numbered(600), tmp_path / "c", embedder=HashedWords()).manifest.files
+
+
+def test_two_builds_at_the_same_time_share_a_cache(tmp_path: Path) -> None:
+    programs = [in_its_own_process(tmp_path, name, fatal=-1) for name in ("a", "b")]
+    assert [program.wait() for program in programs] == [0, 0]
+    one, two = (verify_bundle(tmp_path / name) for name in ("a", "b"))
+    assert one.files == two.files
+    again = build(numbered(600), tmp_path / "c", embedder=HashedWords(), vector_cache=tmp_path / "v.sqlite")
+    assert again.cached_vectors == 600
 
 
 def test_without_a_corpus_the_contexts_of_the_questions_are_searched(
