@@ -1,24 +1,22 @@
 """Searching and reading an open bundle, as an agent does it: BM25, dense, or both fused.
 
-``search`` is for one event loop: what arrives while a search is under way is searched together next, in
-a thread, so that the loop never waits for a model or an index. A query's hits are the same either way.
+``search`` is for one event loop: what its tasks ask at about the same time is searched together, in a
+thread, so that the loop never waits for a model or an index. A query's hits are the same either way.
 """
 
-import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
 from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from index_builder.bundle import Bundle
+from index_builder.coalescer import Coalescer
 from index_builder.errors import InputError
-from index_builder.fusion import NO_DOCUMENT, fuse
+from index_builder.fusion import fuse
 from index_builder.query_text import query_text
 from index_builder.records import Chunk, Hit
 from index_builder.snippets import make_snippeter
@@ -27,7 +25,6 @@ from index_builder.vectors import VectorIndex
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 Ids = npt.NDArray[np.int64]
 Ranking = tuple[Ids, npt.NDArray[np.floating]]
-Waiting = dict[str, list[asyncio.Future[tuple[Hit, ...]]]]
 V = TypeVar("V")
 
 RRF_K = 60
@@ -100,9 +97,7 @@ class HybridSearch:
         self._embed_seconds = 0.0
         self._vectors: Recent[npt.NDArray[np.float32]] = Recent(CACHED_QUERIES)
         self._found: Recent[tuple[Hit, ...]] = Recent(CACHED_QUERIES)
-        self._waiting: Waiting = {}
-        self._server: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, "search")
+        self._coalescer = Coalescer(self.search_batch)
 
     @property
     def embed_seconds(self) -> float:
@@ -110,8 +105,9 @@ class HybridSearch:
         return self._embed_seconds
 
     def close(self) -> None:
-        """End the search thread; no search is possible afterwards."""
-        self._thread.shutdown()
+        """End the search thread; ``search`` is an error afterwards, and for those who still wait."""
+        self._coalescer.close()
+        self._found = Recent(CACHED_QUERIES)
 
     def read(self, chunk_id: str) -> Chunk | None:
         """The chunk, or None when there is none of that id."""
@@ -121,14 +117,10 @@ class HybridSearch:
         """The hits for one query, best first; any text is a query."""
         text = query_text(query)
         found = self._found.get(text)
-        if found is not None:
-            return found
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[tuple[Hit, ...]] = loop.create_future()
-        self._waiting.setdefault(text, []).append(answer)
-        if self._server is None:
-            self._server = loop.create_task(self._serve())
-        return await answer
+        if found is None:
+            found = await self._coalescer.ask(text)
+            self._found.put(text, found)
+        return found
 
     def search_batch(self, queries: Sequence[str]) -> list[tuple[Hit, ...]]:
         """The hits for each query, in order; the same as searching them one by one."""
@@ -146,13 +138,7 @@ class HybridSearch:
         return ids[:, : self._k], scores[:, : self._k].astype(np.float64)
 
     def _lexical(self, texts: Sequence[str]) -> Ranking:
-        ids = np.full((len(texts), self._depth), NO_DOCUMENT, dtype=np.int64)
-        scores = np.zeros((len(texts), self._depth))
-        for row, text in enumerate(texts):
-            found, found_scores = self._bundle.lexical.search(text, self._depth)
-            ids[row, : len(found)] = found
-            scores[row, : len(found)] = found_scores
-        return ids, scores
+        return self._bundle.lexical.search_batch(texts, self._depth)
 
     def _dense(self, vectors: VectorIndex, texts: Sequence[str]) -> Ranking:
         return vectors.search_batch(self._embedded(texts), self._depth)
@@ -178,36 +164,3 @@ class HybridSearch:
             chunk = self._bundle.chunks.at(ordinal)
             hits.append(Hit(chunk.chunk_id, rank, score, chunk.title, self._snippet(query, chunk.text)))
         return tuple(hits)
-
-    async def _serve(self) -> None:
-        """Search what is waiting, all of it at once, until nothing is."""
-        asked: Waiting = {}
-        try:
-            while self._waiting:
-                asked, self._waiting = self._waiting, {}
-                await self._answer(asked)
-        finally:
-            # Left only when the task itself is cancelled, with its loop: nobody may wait for ever.
-            for answer in (*chain(*asked.values()), *chain(*self._waiting.values())):
-                answer.cancel()
-            self._waiting = {}
-            self._server = None
-
-    async def _answer(self, asked: Waiting) -> None:
-        """Send hits, or the error of searching for them, to all who asked and still wait."""
-        batch = asyncio.create_task(self._in_thread(list(asked)))
-        await asyncio.wait([batch])
-        error = batch.exception()
-        for place, (text, answers) in enumerate(asked.items()):
-            if error is None:
-                self._found.put(text, batch.result()[place])
-            for answer in answers:
-                if answer.done():  # the one who asked was cancelled
-                    continue
-                if error is None:
-                    answer.set_result(batch.result()[place])
-                else:
-                    answer.set_exception(error)
-
-    async def _in_thread(self, queries: list[str]) -> list[tuple[Hit, ...]]:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.search_batch, queries)
