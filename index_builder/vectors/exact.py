@@ -7,8 +7,10 @@ A matrix product rounds differently with the number of queries in it. It therefo
 with a margin for its error; their order comes from products taken row by row in double precision. So a
 query's result does not depend on which queries happen to be searched beside it, and equal vectors tie.
 
-The product is taken in pieces so small that BLAS does each in the calling thread. Searching runs beside
-an event loop and other processes, where threads that wait for each other cost ten times the product.
+A product of few queries is taken in pieces so small that BLAS does each in the calling thread: searching
+runs beside an event loop and other processes, and threads that wait for each other cost more than so
+little work. A product of many is taken whole, with as many threads as BLAS has: it goes through the
+vectors once for all of them, which is worth the more the more there are.
 """
 
 from pathlib import Path
@@ -21,9 +23,12 @@ from index_builder.errors import BundleError, EmbeddingError
 Ids = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
-QUERIES_AT_ONCE = 32
+FEW_QUERIES = 32
+SCORES_AT_ONCE = 2**24
 ONE_THREAD = 2**18  # multiplications up to which OpenBLAS starts no threads
-PRODUCT_ERROR = 1e-4  # above what a float32 product of unit rows of 1,024 dimensions can be off
+GROUPS_A_HIT = 8
+ROWS_AT_ONCE = 4096
+PRODUCT_ERROR = np.float32(1e-4)  # above what a float32 product of unit rows of 1,024 dimensions can be off
 
 
 class ExactVectors:
@@ -60,13 +65,17 @@ class ExactVectors:
         depth = min(depth, rows)
         ids = np.empty((len(queries), depth), dtype=np.int64)
         scores = np.empty((len(queries), depth), dtype=np.float32)
-        for start in range(0, len(queries), QUERIES_AT_ONCE):
-            part = queries[start : start + QUERIES_AT_ONCE]
-            for at, rough in enumerate(self._rough_scores(part), start):
-                ids[at], scores[at] = self._best(queries[at], rough, depth)
+        step = max(FEW_QUERIES, SCORES_AT_ONCE // rows)
+        for start in range(0, len(queries), step):
+            rough = self._rough_scores(queries[start : start + step])
+            for at, lowest in enumerate(_lowest(rough, depth), start):
+                found = np.flatnonzero(rough[at - start] >= lowest)
+                ids[at], scores[at] = self._best(queries[at], found, depth)
         return ids, scores
 
     def _rough_scores(self, queries: Vectors) -> Vectors:
+        if len(queries) > FEW_QUERIES:
+            return queries @ self._vectors.T
         rows, dimensions = self._vectors.shape
         rough = np.empty((len(queries), rows), dtype=np.float32)
         step = max(1, ONE_THREAD // (len(queries) * dimensions))
@@ -75,13 +84,27 @@ class ExactVectors:
             np.matmul(queries, self._vectors[start:stop].T, out=rough[:, start:stop])
         return rough
 
-    def _best(self, query: Vectors, rough: Vectors, depth: int) -> tuple[Ids, npt.NDArray[np.float64]]:
-        """The best of those that are among the best as far as a rough score can tell."""
-        lowest = np.partition(rough, len(rough) - depth)[len(rough) - depth]
-        rows = np.flatnonzero(rough >= lowest - PRODUCT_ERROR)
-        scores = np.vecdot(self._vectors[rows].astype(np.float64), query.astype(np.float64))
-        order = np.lexsort((rows, -scores))[:depth]
+    def _best(self, query: Vectors, rows: Ids, depth: int) -> tuple[Ids, npt.NDArray[np.float64]]:
+        """The best of rising rows."""
+        scores = np.empty(len(rows))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            np.vecdot(self._vectors.take(rows[part], axis=0), query, out=scores[part], dtype=np.float64)
+        order = np.argsort(-scores, kind="stable")[:depth]
         return rows[order], scores[order]
+
+
+def _lowest(rough: Vectors, depth: int) -> Vectors:
+    """For each query a score that none of its best can be below, and that few others reach.
+
+    As many groups of rows as there are hits have a best row of at least that score, less the error.
+    """
+    queries, rows = rough.shape
+    size = max(1, rows // (GROUPS_A_HIT * depth))
+    groups = rows // size
+    best = rough[:, : size * groups].reshape(queries, size, groups).max(axis=1)
+    lowest: Vectors = np.partition(best, groups - depth, axis=1)[:, groups - depth] - PRODUCT_ERROR
+    return lowest
 
 
 def checked_queries(queries: Vectors, dimensions: int) -> Vectors:

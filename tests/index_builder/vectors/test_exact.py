@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from index_builder.errors import BundleError
-from index_builder.vectors.exact import QUERIES_AT_ONCE, ExactVectors
+from index_builder.vectors.exact import FEW_QUERIES, ExactVectors
 
 Vectors = npt.NDArray[np.float32]
 
@@ -31,7 +31,7 @@ def nearest(vectors: Vectors, query: Vectors, depth: int) -> list[int]:
 
 @pytest.mark.parametrize("depth", [1, 7, 300, 1000])
 def test_the_nearest_rows_are_found_in_order(tmp_path: Path, depth: int) -> None:
-    vectors, queries = unit(300, 16, 1), unit(QUERIES_AT_ONCE + 3, 16, 2)
+    vectors, queries = unit(300, 16, 1), unit(FEW_QUERIES + 3, 16, 2)
     ids, scores = saved(tmp_path, vectors).search_batch(queries, depth)
     assert ids.shape == scores.shape == (len(queries), min(depth, 300))
     for row, query in enumerate(queries):
