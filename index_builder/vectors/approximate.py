@@ -13,18 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 # Imported for its place before usearch alone: some versions of usearch, imported first, crash with it.
 import onnxruntime  # noqa: F401
-from usearch.index import BatchMatches, Index, Matches
+from usearch.index import BatchMatches, Index
 
 from index_builder.errors import BundleError
 from index_builder.vectors.exact import Ids, Vectors, checked_queries
 
 NO_ROW = -1
 METRIC, NUMBERS = "ip", "bf16"
-CONNECTIVITY = 16
+CONNECTIVITY = 32
 EXPANSION_ADD = 128
 ROWS_AT_ONCE = 4096
 
@@ -96,19 +95,13 @@ class GraphVectors:
         queries = checked_queries(queries, dimensions)
         if not len(queries):
             return np.empty((0, depth), dtype=np.int64), np.empty((0, depth), dtype=np.float32)
+        ids = np.full((len(queries), depth), NO_ROW)
+        scores = np.full((len(queries), depth), -np.inf, dtype=np.float32)
         found = self._graph.search(queries, depth)
-        return _in_order(found, depth)
-
-
-def _in_order(found: Matches | BatchMatches, depth: int) -> tuple[Ids, Vectors]:
-    ids = np.atleast_2d(found.keys).astype(np.int64)
-    scores: npt.NDArray[np.float32] = 1 - np.atleast_2d(found.distances)
-    if isinstance(found, BatchMatches):
-        beyond = np.arange(depth) >= found.counts[:, None]
-        ids[beyond], scores[beyond] = NO_ROW, -np.inf
-    elif ids.shape[1] < depth:
-        missing = ((0, 0), (0, depth - ids.shape[1]))
-        ids = np.pad(ids, missing, constant_values=NO_ROW)
-        scores = np.pad(scores, missing, constant_values=-np.inf)
-    order = np.lexsort((ids, -scores), axis=1)
-    return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        if isinstance(found, BatchMatches):
+            held = np.arange(depth) < found.counts[:, None]
+            ids[held], scores[held] = found.keys[held], 1 - found.distances[held]
+        else:
+            ids[0, : len(found)], scores[0, : len(found)] = found.keys, 1 - found.distances
+        order = np.lexsort((ids, -scores), axis=1)
+        return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)

@@ -4,8 +4,9 @@ Vectors are a float32 ``.npy`` file of unit rows in chunk order, mapped into mem
 product is the cosine. Up to some 50,000 vectors this is faster than any approximate index.
 
 A matrix product rounds differently with the number of queries in it. It therefore only picks candidates,
-with a margin for its error; their order comes from products taken row by row in double precision. So a
-query's result does not depend on which queries happen to be searched beside it, and equal vectors tie.
+with a margin for its error; their order comes from products taken row by row, in double precision where
+single precision leaves it open. So a query's result does not depend on which queries happen to be searched
+beside it, and equal vectors tie.
 
 A product of few queries is taken in pieces so small that BLAS does each in the calling thread: searching
 runs beside an event loop and other processes, and threads that wait for each other cost more than so
@@ -14,6 +15,7 @@ vectors once for all of them, which is worth the more the more there are.
 """
 
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from index_builder.errors import BundleError, EmbeddingError
 
 Ids = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
+N = TypeVar("N", np.float32, np.float64)
 
 FEW_QUERIES = 32
 SCORES_AT_ONCE = 2**24
@@ -29,6 +32,7 @@ ONE_THREAD = 2**18  # multiplications up to which OpenBLAS starts no threads
 GROUPS_A_HIT = 8
 ROWS_AT_ONCE = 4096
 PRODUCT_ERROR = np.float32(1e-4)  # above what a float32 product of unit rows of 1,024 dimensions can be off
+ROW_ERROR = np.float32(1e-6)  # the same for one row alone, whose sum is taken in lanes
 
 
 class ExactVectors:
@@ -84,14 +88,25 @@ class ExactVectors:
             np.matmul(queries, self._vectors[start:stop].T, out=rough[:, start:stop])
         return rough
 
-    def _best(self, query: Vectors, rows: Ids, depth: int) -> tuple[Ids, npt.NDArray[np.float64]]:
+    def _best(self, query: Vectors, rows: Ids, depth: int) -> tuple[Ids, Vectors]:
         """The best of rising rows."""
-        scores = np.empty(len(rows))
+        scores = self._products(query, rows, np.float32)
+        order = np.argsort(-scores, kind="stable")
+        near = np.diff(scores[order]) > -ROW_ERROR
+        if near.any():
+            unclear = order[np.append(near, False) | np.append(False, near)]
+            exact = scores.astype(np.float64)
+            exact[unclear] = self._products(query, rows[unclear], np.float64)
+            scores, order = exact.astype(np.float32), np.argsort(-exact, kind="stable")
+        order = order[:depth]
+        return rows[order], scores[order]
+
+    def _products(self, query: Vectors, rows: Ids, precision: type[N]) -> npt.NDArray[N]:
+        products = np.empty(len(rows), dtype=precision)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            np.vecdot(self._vectors.take(rows[part], axis=0), query, out=scores[part], dtype=np.float64)
-        order = np.argsort(-scores, kind="stable")[:depth]
-        return rows[order], scores[order]
+            np.vecdot(self._vectors.take(rows[part], axis=0), query, out=products[part], dtype=precision)
+        return products
 
 
 def _lowest(rough: Vectors, depth: int) -> Vectors:

@@ -39,3 +39,29 @@ def test_rows_that_are_not_of_length_one_are_refused_by_number(tmp_path: Path, b
     np.save(tmp_path / "part.npy", vectors)
     with pytest.raises(EmbeddingError, match="vector 123 has length"):
         settle_vectors(tmp_path / "part.npy", tmp_path, lambda *_: None)
+
+
+def test_the_least_expansion_that_finds_enough_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choice, "crossover", lambda _: 299)
+    monkeypatch.setattr(choice, "EXPANSIONS", (1, 2, 64, 128, 256))
+    np.save(tmp_path / "part.npy", unit(3000, 64, 1))
+    facts = settle_vectors(tmp_path / "part.npy", tmp_path, lambda *_: None)
+    assert facts.expansion in {64, 128, 256}
+    assert facts.recall_at_50 is not None
+    assert facts.recall_at_50 >= 0.98
+    assert facts.recall_queries == 1000
+
+
+def test_a_graph_that_finds_too_little_is_kept_at_the_largest_expansion_and_its_recall_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of equal rows a graph reaches a part, and exact search has others."""
+    monkeypatch.setattr(choice, "crossover", lambda _: 299)
+    monkeypatch.setattr(choice, "EXPANSIONS", (50, 60))
+    np.save(tmp_path / "part.npy", np.repeat(unit(1, 16, 1), 2000, axis=0))
+    facts = settle_vectors(tmp_path / "part.npy", tmp_path, lambda *_: None)
+    assert facts.expansion == 60
+    assert facts.recall_at_50 is not None
+    assert facts.recall_at_50 < 0.98

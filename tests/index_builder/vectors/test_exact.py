@@ -1,4 +1,4 @@
-"""Exact search against brute force, and vectors written through interruptions."""
+"""Exact search against brute force, ties, and input that ranks nothing."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from index_builder.errors import BundleError
-from index_builder.vectors.exact import FEW_QUERIES, ExactVectors
+from index_builder.errors import BundleError, EmbeddingError
+from index_builder.vectors.exact import FEW_QUERIES, ROWS_AT_ONCE, ExactVectors
 
 Vectors = npt.NDArray[np.float32]
 
@@ -46,6 +46,51 @@ def test_equal_vectors_tie_and_fall_by_row_even_where_the_list_ends(tmp_path: Pa
         query = vectors[row : row + 1]
         same = np.flatnonzero((vectors == query).all(axis=1)).tolist()
         assert search.search_batch(query, 25)[0][0].tolist() == same[:25]
+
+
+@pytest.mark.parametrize("rows", [3, ROWS_AT_ONCE + 5])
+@pytest.mark.parametrize("depth", [1, 10, ROWS_AT_ONCE + 100])
+def test_vectors_that_are_all_the_same_fall_by_row(tmp_path: Path, rows: int, depth: int) -> None:
+    vectors = np.repeat(unit(1, 64, 8), rows, axis=0)
+    ids, scores = saved(tmp_path, vectors).search_batch(np.repeat(vectors[:1], 2, axis=0), depth)
+    assert ids.tolist() == [list(range(min(depth, rows)))] * 2
+    assert scores == pytest.approx(1)
+
+
+def test_what_single_precision_cannot_tell_apart_is_told_apart(tmp_path: Path) -> None:
+    """Rows at angles of n · 10^-5 from the query fall by angle, though cosines round to one."""
+    angles = np.random.default_rng(9).permutation(200) * 1e-5
+    vectors = np.zeros((200, 64), dtype=np.float32)
+    vectors[:, 0], vectors[:, 1] = np.cos(angles), np.sin(angles)
+    query = vectors[angles == 0]
+    exact = vectors.astype(np.float64) @ query[0].astype(np.float64)
+    wanted = sorted(range(200), key=lambda row: (-exact[row], row))
+    assert saved(tmp_path, vectors).search_batch(query, 200)[0][0].tolist() == wanted
+
+
+def test_a_single_vector_is_found_at_any_depth(tmp_path: Path) -> None:
+    vectors = unit(1, 8, 1)
+    ids, scores = saved(tmp_path, vectors).search_batch(np.stack([vectors[0], -vectors[0]]), 7)
+    assert ids.tolist() == [[0], [0]]
+    assert scores.ravel().tolist() == pytest.approx([1, -1])
+
+
+def test_a_query_of_zeros_is_as_near_to_all(tmp_path: Path) -> None:
+    ids, scores = saved(tmp_path, unit(9, 4, 7)).search_batch(np.zeros((1, 4), dtype=np.float32), 4)
+    assert (ids.tolist(), scores.tolist()) == ([[0, 1, 2, 3]], [[0.0] * 4])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_query_that_is_not_finite_is_refused(tmp_path: Path, bad: float) -> None:
+    queries = unit(3, 4, 2)
+    queries[1, 2] = bad
+    with pytest.raises(EmbeddingError, match="NaN or an infinity"):
+        saved(tmp_path, unit(9, 4, 7)).search_batch(queries, 3)
+
+
+def test_queries_of_other_dimensions_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmbeddingError, match="4 columns"):
+        saved(tmp_path, unit(9, 4, 7)).search_batch(unit(3, 5, 2), 3)
 
 
 def test_results_do_not_depend_on_the_queries_beside(tmp_path: Path) -> None:
