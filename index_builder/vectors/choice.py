@@ -85,10 +85,18 @@ def settle_vectors(npy: Path, folder: Path, progress: Progress) -> VectorFacts:
     if rows <= most:
         npy.replace(folder / EXACT_FILE)
         return VectorFacts("exact", EXACT_FILE, most, 0, None, 0)
+    facts = build_graph(npy, folder, progress)
+    npy.unlink()
+    return facts
+
+
+def build_graph(npy: Path, folder: Path, progress: Progress) -> VectorFacts:
+    """Put the graph of a file of vectors, which stays, into a folder, and measure what it finds."""
+    vectors = np.load(npy, mmap_mode="r")
+    rows, dimensions = vectors.shape
     write_graph(folder / GRAPH_FILE, vectors, lambda done: progress("graph", done, rows, ""))
     expansion, recall, queries = _measured(folder / GRAPH_FILE, npy)
-    npy.unlink()
-    return VectorFacts("usearch", GRAPH_FILE, most, expansion, recall, queries)
+    return VectorFacts("usearch", GRAPH_FILE, crossover(dimensions), expansion, recall, queries)
 
 
 def open_vectors(folder: Path, facts: VectorFacts) -> VectorIndex:
