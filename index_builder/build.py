@@ -4,11 +4,13 @@ A bundle is built in a hidden folder beside its own and takes its name when fini
 nothing that looks like a bundle, and the next one finds the vectors it had finished in the cache.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import orjson
 
 from index_builder import manifest as manifests
@@ -27,6 +29,8 @@ from index_builder.records import Chunk, Dataset, IndexedQuestion, Passage, Prog
 from index_builder.vectors import VectorFacts, settle_vectors
 
 EMBEDDED = "embedded.npy"
+# Of the questions whose vectors tell how far a graph has to be searched.
+SAMPLED_QUESTIONS, SEED = 1000, 7
 NOTHING_EMBEDDED = Embedded(n_truncated=0, n_cached=0, n_tokens=0)
 
 
@@ -147,7 +151,7 @@ def write_chunked(
         store = ChunkStore(building)
         with _vector_cache(recipe) as cache:
             _write_lexical(building, store, recipe.analyser, progress)
-            embedded, vectors = _write_vectors(building, store, recipe.embedder, cache, progress)
+            embedded, vectors = _write_vectors(building, store, questions, recipe.embedder, cache, progress)
         files = manifests.files_below(building)
         manifest = Manifest(
             format=manifests.FORMAT,
@@ -247,6 +251,7 @@ def _vector_cache(recipe: Recipe) -> AbstractContextManager[VectorCache | None]:
 def _write_vectors(
     building: Path,
     store: ChunkStore,
+    questions: Sequence[IndexedQuestion],
     embedder: Embedder | None,
     cache: VectorCache | None,
     progress: Progress,
@@ -258,5 +263,9 @@ def _write_vectors(
     def texts(start: int, stop: int) -> list[str]:
         return [indexed_text(store.at(ordinal)) for ordinal in range(start, stop)]
 
+    def queries() -> npt.NDArray[np.float32]:
+        sample = np.random.default_rng(SEED).permutation(len(questions))[:SAMPLED_QUESTIONS]
+        return embedder.embed_queries([questions[place].question for place in np.sort(sample).tolist()])
+
     embedded = embed_corpus(texts, len(store), embedder, cache, building / EMBEDDED, progress)
-    return embedded, settle_vectors(building / EMBEDDED, building, progress)
+    return embedded, settle_vectors(building / EMBEDDED, building, queries, progress)

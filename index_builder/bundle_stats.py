@@ -23,8 +23,10 @@ def bundle_stats(bundle: Bundle) -> Stats:
     return {
         "dataset": manifest.dataset,
         "chunking": manifest.chunking,
+        "analyser": manifest.analyser,
         "embedder": manifest.embedder,
         "dimensions": manifest.dimensions,
+        "vectors": manifest.vectors and asdict(manifest.vectors),
         "bundle_hash": manifest.bundle_hash,
         "n_chunks": manifest.n_chunks,
         "n_questions": manifest.n_questions,

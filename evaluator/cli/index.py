@@ -23,6 +23,7 @@ from index_builder.hybrid import HybridSearch, Retriever
 from index_builder.lexical import ANALYSERS, DEFAULT_ANALYSER
 from index_builder.manifest import NO_EMBEDDER, strangers
 from index_builder.recall import recall_table
+from index_builder.vectors import WANTED_RECALL, VectorFacts
 
 FOLDER = click.Path(path_type=Path)
 SHOWN_PROBLEMS = 20
@@ -206,6 +207,7 @@ def described(summary: BundleSummary) -> Iterator[str]:
     )
     if summary.cached_vectors:
         yield f"  vectors that were made before, from the cache: {summary.cached_vectors}"
+    yield from _vectors_described(manifest.vectors)
     if manifest.n_truncated:
         yield f"  chunks too long to be embedded whole: {manifest.n_truncated}"
     sought = manifest.notes.get(SOUGHT, 0)
@@ -220,6 +222,18 @@ def described(summary: BundleSummary) -> Iterator[str]:
         yield f"    {passage.title!r} of question {passage.question_id}"
     if len(unmatched) > SHOWN_PROBLEMS:
         yield f"    and {len(unmatched) - SHOWN_PROBLEMS} more, all in the bundle's manifest.json"
+
+
+def _vectors_described(facts: VectorFacts | None) -> Iterator[str]:
+    """How vectors are searched, where that is not exactly, and a warning when it finds too little."""
+    if facts is None or facts.recall_at_50 is None:
+        return
+    yield (
+        f"  vectors: more than {facts.crossover:,}, so searched with {facts.kind}, {facts.expansion} "
+        f"candidates; recall@50 {facts.recall_at_50:.4f} of exact search, on {facts.recall_queries} questions"
+    )
+    if facts.recall_at_50 < WANTED_RECALL:
+        yield f"  warning: this recall is below {WANTED_RECALL}; dense and hybrid results are poorer for it"
 
 
 def _print_json(value: object) -> None:

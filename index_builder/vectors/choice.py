@@ -3,6 +3,7 @@
 Exact search takes time in proportion to the rows, a graph hardly more for ten times as many.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
@@ -19,9 +20,9 @@ Kind: TypeAlias = Literal["exact", "usearch"]
 EXACT_FILE, GRAPH_FILE = "vectors.npy", "vectors.usearch"
 CROSSOVER_NUMBERS = 50_000 * 1024
 WANTED_RECALL = 0.98
+# Queries to come find a little less than those that the expansion was chosen on.
+AIMED_RECALL = 0.985
 RECALL_DEPTH = 50
-SAMPLE = 1000
-SEED = 7
 EXPANSIONS = (64, 96, 128, 192, 256, 384, 512)
 LENGTH_ERROR = 1e-3
 ROWS_AT_ONCE = 4096
@@ -49,9 +50,9 @@ class VectorFacts:
         file: Its file in the bundle.
         crossover: Up to how many vectors of these dimensions are searched exactly.
         expansion: How many candidates a search of the graph keeps; 0 without a graph.
-        recall_at_50: The mean share of a row's 50 nearest other rows that the graph finds, over
-            ``recall_queries`` rows drawn by seed; None without a graph.
-        recall_queries: How many rows that was measured on.
+        recall_at_50: The mean share of a query's 50 nearest rows that the graph finds, over
+            ``recall_queries`` queries; None without a graph.
+        recall_queries: How many queries that was measured on.
     """
 
     kind: Kind
@@ -67,12 +68,15 @@ def crossover(dimensions: int) -> int:
     return CROSSOVER_NUMBERS // dimensions
 
 
-def settle_vectors(npy: Path, folder: Path, progress: Progress) -> VectorFacts:
+def settle_vectors(
+    npy: Path, folder: Path, queries: Callable[[], Vectors], progress: Progress
+) -> VectorFacts:
     """Turn a finished file of unit rows into what a bundle is searched with.
 
     Args:
         npy: A float32 ``.npy`` file [rows, dimensions]; it is moved or deleted.
         folder: Where the bundle's file is put.
+        queries: Gives unit rows [q, dimensions], queries such as will be asked; called for a graph only.
         progress: Told of the graph's growth.
 
     Raises:
@@ -85,18 +89,18 @@ def settle_vectors(npy: Path, folder: Path, progress: Progress) -> VectorFacts:
     if rows <= most:
         npy.replace(folder / EXACT_FILE)
         return VectorFacts("exact", EXACT_FILE, most, 0, None, 0)
-    facts = build_graph(npy, folder, progress)
+    facts = build_graph(npy, folder, queries(), progress)
     npy.unlink()
     return facts
 
 
-def build_graph(npy: Path, folder: Path, progress: Progress) -> VectorFacts:
-    """Put the graph of a file of vectors, which stays, into a folder, and measure what it finds."""
+def build_graph(npy: Path, folder: Path, queries: Vectors, progress: Progress) -> VectorFacts:
+    """Put the graph of a file of vectors, which stays, into a folder, and measure what queries find."""
     vectors = np.load(npy, mmap_mode="r")
     rows, dimensions = vectors.shape
     write_graph(folder / GRAPH_FILE, vectors, lambda done: progress("graph", done, rows, ""))
-    expansion, recall, queries = _measured(folder / GRAPH_FILE, npy)
-    return VectorFacts("usearch", GRAPH_FILE, crossover(dimensions), expansion, recall, queries)
+    expansion, recall = _measured(folder / GRAPH_FILE, npy, queries)
+    return VectorFacts("usearch", GRAPH_FILE, crossover(dimensions), expansion, recall, len(queries))
 
 
 def open_vectors(folder: Path, facts: VectorFacts) -> VectorIndex:
@@ -114,17 +118,13 @@ def _check_lengths(vectors: Vectors) -> None:
             raise EmbeddingError(f"vector {start + bad[0]} has length {lengths[bad[0]]}, not one")
 
 
-def _measured(graph: Path, npy: Path) -> tuple[int, float, int]:
-    """The least expansion that finds enough, what it finds, and on how many queries."""
-    exact = ExactVectors(npy)
-    vectors = np.load(npy, mmap_mode="r")
-    rows = np.random.default_rng(SEED).choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
-    queries = vectors[np.sort(rows)]
-    truth, _ = exact.search_batch(queries, RECALL_DEPTH)
+def _measured(graph: Path, npy: Path, queries: Vectors) -> tuple[int, float]:
+    """The least expansion that finds enough, and what it finds."""
+    truth, _ = ExactVectors(npy).search_batch(queries, RECALL_DEPTH)
     for expansion in EXPANSIONS:
         found, _ = GraphVectors(graph, expansion).search_batch(queries, RECALL_DEPTH)
         hits = sum(np.isin(row, true).sum() for row, true in zip(found, truth, strict=True))
         recall = float(hits / truth.size)
-        if recall >= WANTED_RECALL:
+        if recall >= AIMED_RECALL:
             break
-    return expansion, recall, len(queries)
+    return expansion, recall

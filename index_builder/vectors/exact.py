@@ -24,6 +24,7 @@ from index_builder.errors import BundleError, EmbeddingError
 
 Ids = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
+NO_SCORE = np.finfo(np.float32).min
 N = TypeVar("N", np.float32, np.float64)
 
 FEW_QUERIES = 32
@@ -71,10 +72,9 @@ class ExactVectors:
         scores = np.empty((len(queries), depth), dtype=np.float32)
         step = max(FEW_QUERIES, SCORES_AT_ONCE // rows)
         for start in range(0, len(queries), step):
-            rough = self._rough_scores(queries[start : start + step])
-            for at, lowest in enumerate(_lowest(rough, depth), start):
-                found = np.flatnonzero(rough[at - start] >= lowest)
-                ids[at], scores[at] = self._best(queries[at], found, depth)
+            part = slice(start, start + step)
+            rough = self._rough_scores(queries[part])
+            ids[part], scores[part] = self._best(queries[part], rough, depth)
         return ids, scores
 
     def _rough_scores(self, queries: Vectors) -> Vectors:
@@ -88,18 +88,24 @@ class ExactVectors:
             np.matmul(queries, self._vectors[start:stop].T, out=rough[:, start:stop])
         return rough
 
-    def _best(self, query: Vectors, rows: Ids, depth: int) -> tuple[Ids, Vectors]:
-        """The best of rising rows."""
-        scores = self._products(query, rows, np.float32)
-        order = np.argsort(-scores, kind="stable")
-        near = np.diff(scores[order]) > -ROW_ERROR
-        if near.any():
-            unclear = order[np.append(near, False) | np.append(False, near)]
-            exact = scores.astype(np.float64)
-            exact[unclear] = self._products(query, rows[unclear], np.float64)
-            scores, order = exact.astype(np.float32), np.argsort(-exact, kind="stable")
-        order = order[:depth]
-        return rows[order], scores[order]
+    def _best(self, queries: Vectors, rough: Vectors, depth: int) -> tuple[Ids, Vectors]:
+        """The best rows of each query, of those that its rough scores leave in question."""
+        found = [np.flatnonzero(row >= low) for row, low in zip(rough, _lowest(rough, depth), strict=True)]
+        rows = np.zeros((len(queries), max(map(len, found))), dtype=np.int64)
+        scores = np.full(rows.shape, NO_SCORE)
+        for at, candidates in enumerate(found):
+            rows[at, : len(candidates)] = candidates
+            scores[at, : len(candidates)] = self._products(queries[at], candidates, np.float32)
+        order = np.argsort(-scores, axis=1, kind="stable")
+        ranked = np.take_along_axis(scores, order, axis=1)
+        near = (np.diff(ranked) > -ROW_ERROR) & (ranked[:, 1:] > NO_SCORE)
+        for at in np.flatnonzero(near.any(axis=1)).tolist():
+            unclear = order[at, np.append(near[at], False) | np.append(False, near[at])]
+            exact = scores[at].astype(np.float64)
+            exact[unclear] = self._products(queries[at], rows[at, unclear], np.float64)
+            scores[at], order[at] = exact, np.argsort(-exact, kind="stable")
+        order = order[:, :depth]
+        return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
     def _products(self, query: Vectors, rows: Ids, precision: type[N]) -> npt.NDArray[N]:
         products = np.empty(len(rows), dtype=precision)

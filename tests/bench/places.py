@@ -11,6 +11,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from index_builder.build import Recipe, write_bundle
+from index_builder.datasets import LOADERS
+from index_builder.datasets.corpus import read_corpus
+from index_builder.embedding.hashed_words import HashedWords
+from index_builder.records import Dataset
 from tests.bench.rows import NotMeasuredError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +67,25 @@ def real_bundle(dataset: str, *, quick: bool = False) -> Path:
         return made_once(f"{dataset}-quick", partial(_build_part, dataset, source)) / "bundle"
     _build(dataset, source, whole, "--corpus", str(real_corpus(dataset)))
     return whole
+
+
+class LongHashedWords(HashedWords):
+    """Vectors of as many dimensions as MiniLM's, for bundles too big to embed."""
+
+    dimensions = 384
+
+
+def vectors_bundle(passages: int) -> Path:
+    """A bundle of a generated world with so many passages, with ``LongHashedWords``."""
+    return made_once(f"vectors-{passages}", partial(_make_vectors_bundle, passages)) / "bundle"
+
+
+def _make_vectors_bundle(passages: int, folder: Path) -> None:
+    made, dataset = world(passages), "two_wiki"
+    corpus = read_corpus(made / "corpus" / "2wikimultihopqa_corpus.jsonl")
+    records = Dataset(LOADERS[dataset](made / SOURCES[dataset]).questions, (), {})
+    recipe = Recipe(dataset, "passage", 7, LongHashedWords(), {})
+    write_bundle(records, corpus, recipe, folder / "bundle", lambda *_: None)
 
 
 def _build_part(dataset: str, source: Path, folder: Path) -> None:

@@ -18,6 +18,15 @@ def test_figures_count_what_is_there(tmp_path: Path, dataset: Dataset) -> None:
     write_bundle(dataset, passages, recipe, tmp_path / "b", lambda *_: None)
     stats = bundle_stats(open_bundle(tmp_path / "b", verify_hashes=True))
     assert stats["n_chunks"] == 3
+    assert stats["analyser"] == "english"
+    assert stats["vectors"] == {
+        "kind": "exact",
+        "file": "vectors.npy",
+        "crossover": 50_000 * 1024 // HashedWords.dimensions,
+        "expansion": 0,
+        "recall_at_50": None,
+        "recall_queries": 0,
+    }
     assert stats["chunk_tokens"] == {"min": 1.0, "median": 2.0, "mean": 5 / 3, "p95": 2.0, "max": 2.0}
     assert stats["questions_by_kind"] == {"bridge": 2, "comparison": 1}
     assert stats["questions_by_hops"] == {"1": 1, "2": 2}

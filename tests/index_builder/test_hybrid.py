@@ -20,6 +20,7 @@ from index_builder.errors import EmbeddingError, InputError
 from index_builder.hybrid import HybridSearch, Recent, Retriever
 from index_builder.records import Dataset, Hit, Passage
 from index_builder.snippets import lead
+from index_builder.vectors import choice
 
 RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)
 SETS = {"hotpotqa": "hotpotqa.json", "two_wiki": "2wikimultihopqa.json", "musique": "musique.jsonl"}
@@ -301,3 +302,22 @@ def test_the_real_model_finds_real_gold(tmp_path: Path, shared_data: Path, kind:
     ]
     # By chance 12 of 120 passages hold a tenth of the gold.
     assert sum(shares) / len(shares) > 0.6
+
+
+def test_more_vectors_than_the_crossover_are_searched_in_a_graph_that_finds_the_same_here(
+    tmp_path: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries = [question.text for question in dataset.questions]
+    found = {}
+    for kind, most in (("exact", 6), ("usearch", 5)):
+        monkeypatch.setattr(choice, "crossover", lambda _, most=most: most)
+        recipe = Recipe("hotpotqa", "passage", 7, HashedWords(), {})
+        write_bundle(dataset, dataset.passages, recipe, tmp_path / kind, lambda *_: None)
+        opened = open_bundle(tmp_path / kind, verify_hashes=True)
+        facts = opened.manifest.vectors
+        assert facts is not None
+        assert (facts.kind, facts.recall_queries) == (kind, 3 if kind == "usearch" else 0)
+        search = HybridSearch(opened, k=3)
+        found[kind] = [[hit.chunk_id for hit in hits] for hits in search.search_batch(queries)]
+        search.close()
+    assert found["usearch"] == found["exact"]

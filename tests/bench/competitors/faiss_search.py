@@ -22,17 +22,18 @@ RECALL = 0.98
 
 def prepare(folder: Path, options: Options) -> Work:
     """Build or open the index; facts: its options, bytes a vector and, for HNSW, recall and efSearch."""
-    faiss.omp_set_num_threads(int(options["threads"]))
     queries = np.load(folder / "queries.npy")
     depth, batch = int(options["depth"]), int(options["batch"])
     facts: dict[str, str | int | float] = {"threads": options["threads"], "batch": batch}
     if options["kind"] == "flat":
+        faiss.omp_set_num_threads(int(options["threads"]))
         vectors = np.load(folder / "vectors.npy")
         index = faiss.IndexFlatIP(vectors.shape[1])
         index.add(vectors)
         facts["bytes_a_vector"] = 4 * vectors.shape[1]
     else:
         index = _graph(folder)
+        faiss.omp_set_num_threads(int(options["threads"]))
         truth = np.load(folder / "truth.npy")
         for ef_search in EF_SEARCH:
             index.hnsw.efSearch = ef_search

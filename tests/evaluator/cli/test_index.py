@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -12,6 +13,7 @@ from index_builder.build import BundleSummary
 from index_builder.bundle import open_bundle
 from index_builder.datasets import musique
 from index_builder.manifest import UnmatchedGold
+from index_builder.vectors import VectorFacts
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
@@ -258,3 +260,20 @@ def test_what_a_build_repaired_and_could_not_place_is_listed(world: Path) -> Non
     assert lines[5] == "    'Page 0' of question q0"
     assert lines[-1] == "    and 2 more, all in the bundle's manifest.json"
     assert len(lines) == 5 + SHOWN_PROBLEMS + 1
+
+
+@pytest.mark.parametrize(("recall", "warnings"), [(0.98, 0), (0.9799, 1)])
+def test_a_graph_is_told_with_what_it_finds_and_a_warning_when_that_is_little(
+    world: Path, recall: float, warnings: int
+) -> None:
+    manifest = open_bundle(world / "bundles" / "hotpotqa", verify_hashes=False).manifest
+    graph = VectorFacts("usearch", "vectors.usearch", 136_533, 96, recall, 1000)
+    summary = BundleSummary(
+        Path("b"), replace(manifest, vectors=graph), already_there=False, cached_vectors=0
+    )
+    lines = list(described(summary))
+    assert lines[1] == (
+        "  vectors: more than 136,533, so searched with usearch, 96 candidates; "
+        f"recall@50 {recall:.4f} of exact search, on 1000 questions"
+    )
+    assert sum("warning: this recall is below 0.98" in line for line in lines) == warnings
