@@ -85,7 +85,7 @@ def build_bundle(
     check_analyser(analyser)
     _refuse_what_is_no_bundle(out)
     material = read_material(dataset_kind, source, corpus, official, chunking, seed)
-    sources = {path.name: manifests.file_facts(path) for path in material.files}
+    sources = {f"{role}: {path.name}": manifests.file_facts(path) for role, path in material.files.items()}
     recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources, analyser, vector_cache)
     return write_chunked(material.dataset, material.chunks, recipe, out, progress)
 

@@ -7,6 +7,7 @@ is asked while a call is under way goes out together when it ends: the busier, t
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -17,6 +18,9 @@ CLOSED = "this search is closed"
 
 class Coalescer(Generic[Q, A]):
     """One call at a time for all who wait; equal items are in it once.
+
+    When a call for several items fails, each is asked for alone, so that an error reaches those whose item
+    it is about, and nobody else.
 
     It serves one event loop; another one only when that has ended.
     """
@@ -35,7 +39,7 @@ class Coalescer(Generic[Q, A]):
         self._closed = False
 
     async def ask(self, item: Q) -> A:
-        """The answer to one item, or the error of the call it was in.
+        """The answer to one item, or the error of a call for it alone.
 
         Raises:
             RuntimeError: When it is closed before the item's call began, or serves another loop.
@@ -76,25 +80,36 @@ class Coalescer(Generic[Q, A]):
             done = loop.run_in_executor(self._thread, self._answers, list(asked))
             done.add_done_callback(partial(self._hand_out, loop, asked))
 
-    def _answers(self, items: list[Q]) -> dict[Q, A]:
-        return dict(zip(items, self._call(items), strict=True))
+    def _answers(self, items: list[Q]) -> dict[Q, "A | _Failed"]:
+        try:
+            return dict(zip(items, self._call(items), strict=True))
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is handed to those who asked
+            if len(items) == 1:
+                return {items[0]: _Failed(error)}
+        return {item: self._answers([item])[item] for item in items}
 
     def _hand_out(
         self,
         loop: asyncio.AbstractEventLoop,
         asked: dict[Q, list[asyncio.Future[A]]],
-        done: asyncio.Future[dict[Q, A]],
+        done: asyncio.Future[dict[Q, "A | _Failed"]],
     ) -> None:
-        """Give all who asked and still wait their answer, or the error; then begin the next call."""
-        error = done.exception()
-        for item, answers in asked.items():
-            for answer in _still_awaited(answers):
-                if error is None:
-                    answer.set_result(done.result()[item])
+        """Give all who asked and still wait their answer, or their error; then begin the next call."""
+        for item, found in done.result().items():
+            for answer in _still_awaited(asked[item]):
+                if isinstance(found, _Failed):
+                    answer.set_exception(found.error)
                 else:
-                    answer.set_exception(error)
+                    answer.set_result(found)
         # After those who were answered had a turn, so that what they ask next is in the call.
         loop.call_soon(self._send, loop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What came of an item instead of an answer."""
+
+    error: Exception
 
 
 def _still_awaited(answers: Sequence["asyncio.Future[A]"]) -> list["asyncio.Future[A]"]:

@@ -67,7 +67,7 @@ class Manifest:
         n_truncated: Chunks too long to be embedded whole.
         notes: What the loader repaired or left out, name to count.
         unmatched_gold: Gold passages that stand in no chunk.
-        sources: The files the bundle was built from, by name.
+        sources: The files the bundle was built from, by role and name, such as ``corpus: passages.json``.
         files: Every other file of the bundle, by its path in it.
         modified_ns: When each of them was last modified, in nanoseconds since 1970: a file with this time
             and its size need not be hashed to be trusted on opening.
@@ -157,8 +157,10 @@ def read_manifest(folder: Path) -> Manifest:
             )
         del tree[OWN_HASH]
         manifest = ADAPTER.validate_python(tree)
-    except (ValueError, TypeError, KeyError) as error:
-        raise BundleError(f"{path} is not a bundle's manifest: {type(error).__name__}") from error
+    except KeyError as error:
+        raise BundleError(f"{path} is not a bundle's manifest: it has no {error.args[0]}") from error
+    except (ValueError, TypeError) as error:
+        raise BundleError(f"{path} is not a bundle's manifest") from error
     if raw != _sealed(tree):
         raise BundleError(f"{path} was altered since the bundle was built")
     return manifest

@@ -1,7 +1,7 @@
 """What a bundle is made of: the user's files, read into questions and chunks, whichever set they are of."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,13 +22,13 @@ class Material:
         dataset: Its notes go on growing while the chunks are read.
         chunks: To be read once; each with the passages it holds, or of these the gold ones.
         chunking: ``passage``, ``packed:N``, or ``given`` for chunks that come packed.
-        files: What was read.
+        files: What was read, by role.
     """
 
     dataset: Dataset
     chunks: Iterable[ChunkOfPassages]
     chunking: str
-    files: tuple[Path, ...]
+    files: Mapping[str, Path]
 
 
 def read_material(
@@ -60,7 +60,7 @@ def read_material(
     dataset = LOADERS[kind](source)
     notes = Counter(dataset.notes)
     passages = distinct(dataset.passages if corpus is None else read_corpus(corpus, notes), notes)
-    files = (source,) if corpus is None else (source, corpus)
+    files = _by_role(source, corpus)
     return Material(replace(dataset, notes=notes), chunk_passages(passages, chosen, seed), chosen, files)
 
 
@@ -70,5 +70,9 @@ def _of_arag(source: Path, corpus: Path | None, official: Path | None, chunking:
     if corpus is None:
         raise InputError("A-RAG's questions hold no passages: its chunks.json must be given as the corpus")
     packed = arag.load(source, corpus, official)
-    files = (source, corpus) if official is None else (source, corpus, official)
-    return Material(packed.dataset, packed.chunks, AS_GIVEN, files)
+    return Material(packed.dataset, packed.chunks, AS_GIVEN, _by_role(source, corpus, official))
+
+
+def _by_role(source: Path, corpus: Path | None, official: Path | None = None) -> dict[str, Path]:
+    given = {"source": source, "corpus": corpus, "official": official}
+    return {role: path for role, path in given.items() if path is not None}

@@ -18,7 +18,7 @@ FOLDER = click.Path(path_type=Path)
 def command(model_dir: Path, out: Path, *, int8: bool) -> None:
     """Make an ONNX model of the Qwen3-Embedding weights in MODEL_DIR, for `--embedder qwen3:DIR`.
 
-    Needs the packages of `pip install 'read-gate[export]'`. The vectors are compared with those of
+    Needs the packages of `pip install -e '.[export]'`. The vectors are compared with those of
     transformers on texts of varied lengths; a model that differs is not written.
     """
     with stages(out.name) as show:

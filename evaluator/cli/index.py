@@ -226,13 +226,15 @@ def described(summary: BundleSummary) -> Iterator[str]:
 
 def _vectors_described(facts: VectorFacts | None) -> Iterator[str]:
     """How vectors are searched, where that is not exactly, and a warning when it finds too little."""
-    if facts is None or facts.recall_at_50 is None:
+    if facts is None or facts.kind == "exact":
         return
+    recall = facts.recall_at_50
+    found = "unknown, for want of questions" if recall is None else f"{recall:.4f} of exact search"
     yield (
         f"  vectors: more than {facts.crossover:,}, so searched with {facts.kind}, {facts.expansion} "
-        f"candidates; recall@50 {facts.recall_at_50:.4f} of exact search, on {facts.recall_queries} questions"
+        f"candidates; recall@50 {found}, on {facts.recall_queries} questions"
     )
-    if facts.recall_at_50 < WANTED_RECALL:
+    if recall is not None and recall < WANTED_RECALL:
         yield f"  warning: this recall is below {WANTED_RECALL}; dense and hybrid results are poorer for it"
 
 

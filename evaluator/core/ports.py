@@ -21,7 +21,11 @@ class Library(Protocol):
     """What an agent searches and reads: an open bundle with a retriever chosen."""
 
     async def search(self, query: str) -> tuple[Hit, ...]:
-        """The hits for one query, best first; any text is a query, none raises."""
+        """The hits for one query, best first; any text is a query.
+
+        Raises:
+            EmbeddingError: The model gives this query no vector.
+        """
         ...
 
     def read(self, chunk_id: str) -> Chunk | None:

@@ -9,7 +9,7 @@ import asyncio
 from evaluator.agent.effects import AskModel, Effect, Read, Result, Search
 from evaluator.agent.loop import run_agent
 from evaluator.core.cell import CallTag
-from evaluator.core.errors import DeadlineError, EpisodeError
+from evaluator.core.errors import DeadlineError, EmbeddingError, EpisodeError, RetrievalError
 from evaluator.core.ports import Clock, EntityExtractor, Library, Model
 from evaluator.core.trajectory import Episode, Trajectory
 from evaluator.run.clocks import timestamp
@@ -85,6 +85,9 @@ async def _perform(effect: Effect, plan: Plan, model: Model, library: Library) -
             tag = CallTag("agent", plan.cell, plan.trajectory_id, judge="", turn=turn)
             return await model.ask(request, tag)
         case Search(query):
-            return await library.search(query)
+            try:
+                return await library.search(query)
+            except EmbeddingError as error:  # of this query; another one may do
+                raise RetrievalError(f"a query could not be embedded: {error}") from error
         case Read(chunk_id):
             return library.read(chunk_id)

@@ -83,7 +83,7 @@ def open_embedder(spec: str, dimensions: int | None = None) -> Embedder:
             )
         return _qwen3(Path(folder), dimensions)
     if spec not in MODELS:
-        raise InputError(f"embedder is {spec!r}; known: {', '.join(sorted(MODELS))}, qwen3:DIR, or none")
+        raise InputError(f"embedder is {spec!r}; known: minilm, qwen3:DIR, or none")
     embedder = _model(spec)
     if dimensions not in {None, embedder.dimensions}:
         raise InputError(f"{spec} gives vectors of {embedder.dimensions} dimensions, not {dimensions}")

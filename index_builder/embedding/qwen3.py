@@ -16,13 +16,15 @@ from index_builder.embedding.pooling import Vectors, last_token, stacked, unit_r
 from index_builder.embedding.tokenizer import TextTokenizer
 from index_builder.errors import EmbeddingError, InputError
 
-MODEL, TOKENIZER, EXPORT = "model.onnx", "tokenizer.json", "export.json"
+MODEL, TOKENIZER, EXPORT, CONFIG = "model.onnx", "tokenizer.json", "export.json", "config.json"
 END = "<|endoftext|>"
 QUERY = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:{query}"
 MAX_TOKENS = 2048
 """The model takes 32,768, but attention on a CPU then keeps the product of all tokens with all: 0.5 GB a
 thread at 2,048, four times that at twice the length."""
 LEAST_DIMENSIONS = 32
+LEAST_VOCABULARY = 0.9
+"""Of the rows of the model's table of tokens, a few of which have no token."""
 
 
 class Qwen3:
@@ -96,11 +98,25 @@ class Qwen3:
         try:
             told = json.loads((self._folder / EXPORT).read_bytes())["tokenizer_sha256"]
         except FileNotFoundError:
+            self._refuse_a_much_smaller_tokenizer()
             return
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self._folder / EXPORT} is not what an export writes: {error}") from error
         if file_sha256(self._folder / TOKENIZER) != told:
             raise InputError(f"{self._folder / TOKENIZER} is not the tokenizer this model was exported with")
+
+    def _refuse_a_much_smaller_tokenizer(self) -> None:
+        """Published models come with ``config.json``, which counts the tokens, those of no use included."""
+        try:
+            told = json.loads((self._folder / CONFIG).read_bytes())["vocab_size"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return
+        held = self._tokenizer.vocabulary_size
+        if isinstance(told, int) and held < LEAST_VOCABULARY * told:
+            raise InputError(
+                f"{self._folder / TOKENIZER} holds {held} tokens and {CONFIG} counts {told}: "
+                "it is the tokenizer of another model"
+            )
 
 
 def qwen3(folder: Path, dimensions: int | None = None) -> Qwen3:

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import tantivy
 
-from index_builder.errors import BundleError
+from index_builder.errors import BundleError, StorageError
 from index_builder.fusion import NO_DOCUMENT
 from index_builder.lexical.analysers import DEFAULT_ANALYSER, analysers_of, common_above
 from index_builder.lexical.writer import FREQUENCIES, ORDINAL
 from index_builder.query_text import query_text
 
 MAX_TERMS: Final = 1024
+CLEARING_TRIES: Final = 3
 
 Ids = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -34,6 +35,7 @@ class LexicalIndex:
         Raises:
             BundleError: When the folder holds no index, or one of another analyser.
             InputError: When the analyser is unknown.
+            StorageError: When no temporary folder can be made.
         """
         self._analysers = analysers_of(analyser)
         try:
@@ -101,11 +103,20 @@ def _opened(folder: Path) -> tantivy.Index:
     tantivy makes a lock file beside the files it opens, which a read-only bundle would refuse and any
     other would keep. It maps the files, so that the links are not needed afterwards.
     """
-    links = Path(mkdtemp(prefix="readgate-"))
+    links = _temporary_folder()
     try:
         for path in folder.absolute().iterdir():
             (links / path.name).symlink_to(path)
         return tantivy.Index.open(str(links))
     finally:
-        while links.exists():  # a thread of tantivy's may be making its lock file meanwhile
+        for _ in range(CLEARING_TRIES):  # a thread of tantivy's may be making its lock file meanwhile
             shutil.rmtree(links, ignore_errors=True)
+
+
+def _temporary_folder() -> Path:
+    try:
+        return Path(mkdtemp(prefix="readgate-"))
+    except OSError as error:
+        raise StorageError(
+            f"no temporary folder can be made: {error}; set TMPDIR to a place that can be written"
+        ) from error

@@ -67,7 +67,7 @@ def write_lexical(folder: Path, chunks: Iterable[Chunk], analyser: str = DEFAULT
     return sum(segment["max_doc"] for segment in segments)
 
 
-def _write_segment(folder: Path, texts: Iterator[tuple[int, str]], analyser: str = DEFAULT_ANALYSER) -> bool:
+def _write_segment(folder: Path, texts: Iterator[tuple[int, str]], analyser: str) -> bool:
     """Write an index of as many texts as make a segment; returns whether there may be more of them."""
     fields = analysers_of(analyser)
     index = tantivy.Index(_schema(fields), path=str(folder))

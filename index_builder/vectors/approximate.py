@@ -19,7 +19,7 @@ import onnxruntime  # noqa: F401
 from usearch.index import BatchMatches, Index
 
 from index_builder.errors import BundleError
-from index_builder.vectors.exact import Ids, Vectors, checked_queries
+from index_builder.vectors.exact import Ids, Vectors, checked
 
 NO_ROW = -1
 METRIC, NUMBERS = "ip", "bf16"
@@ -84,15 +84,18 @@ class GraphVectors:
 
         Args:
             queries: [q, dimensions], unit rows.
-            depth: How many at most; fewer when there are fewer vectors.
+            depth: How many at most, at least 1; fewer when there are fewer vectors.
 
         Returns:
             Ids, -1 where the graph leads to no more, and inner products of bfloat16 vectors; both
             [q, min(depth, vectors)].
+
+        Raises:
+            EmbeddingError: For queries of other dimensions, and NaN or infinity in them.
+            ValueError: For a depth below 1.
         """
         rows, dimensions = self.shape
-        depth = min(depth, rows)
-        queries = checked_queries(queries, dimensions)
+        queries, depth = checked(queries, depth, rows, dimensions)
         if not len(queries):
             return np.empty((0, depth), dtype=np.int64), np.empty((0, depth), dtype=np.float32)
         ids = np.full((len(queries), depth), NO_ROW)

@@ -51,7 +51,7 @@ class VectorFacts:
         crossover: Up to how many vectors of these dimensions are searched exactly.
         expansion: How many candidates a search of the graph keeps; 0 without a graph.
         recall_at_50: The mean share of a query's 50 nearest rows that the graph finds, over
-            ``recall_queries`` queries; None without a graph.
+            ``recall_queries`` queries; None without a graph, and where there is no query.
         recall_queries: How many queries that was measured on.
     """
 
@@ -118,8 +118,10 @@ def _check_lengths(vectors: Vectors) -> None:
             raise EmbeddingError(f"vector {start + bad[0]} has length {lengths[bad[0]]}, not one")
 
 
-def _measured(graph: Path, npy: Path, queries: Vectors) -> tuple[int, float]:
-    """The least expansion that finds enough, and what it finds."""
+def _measured(graph: Path, npy: Path, queries: Vectors) -> tuple[int, float | None]:
+    """The least expansion that finds enough, and what it finds; without queries the largest."""
+    if not len(queries):
+        return EXPANSIONS[-1], None
     truth, _ = ExactVectors(npy).search_batch(queries, RECALL_DEPTH)
     for expansion in EXPANSIONS:
         found, _ = GraphVectors(graph, expansion).search_batch(queries, RECALL_DEPTH)

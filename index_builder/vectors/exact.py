@@ -1,7 +1,7 @@
 """Exact dense search: every query against every vector, in one matrix product.
 
 Vectors are a float32 ``.npy`` file of unit rows in chunk order, mapped into memory, so that the inner
-product is the cosine. Up to some 50,000 vectors this is faster than any approximate index.
+product is the cosine. ``choice`` says up to how many vectors this is the way to search.
 
 A matrix product rounds differently with the number of queries in it. It therefore only picks candidates,
 with a margin for its error; their order comes from products taken row by row, in double precision where
@@ -60,14 +60,17 @@ class ExactVectors:
 
         Args:
             queries: [q, dimensions], unit rows.
-            depth: How many at most; fewer when there are fewer vectors.
+            depth: How many at most, at least 1; fewer when there are fewer vectors.
 
         Returns:
             Ids and scores, both [q, min(depth, vectors)].
+
+        Raises:
+            EmbeddingError: For queries of other dimensions, and NaN or infinity in them.
+            ValueError: For a depth below 1.
         """
         rows, dimensions = self.shape
-        queries = checked_queries(queries, dimensions)
-        depth = min(depth, rows)
+        queries, depth = checked(queries, depth, rows, dimensions)
         ids = np.empty((len(queries), depth), dtype=np.int64)
         scores = np.empty((len(queries), depth), dtype=np.float32)
         step = max(FEW_QUERIES, SCORES_AT_ONCE // rows)
@@ -128,17 +131,21 @@ def _lowest(rough: Vectors, depth: int) -> Vectors:
     return lowest
 
 
-def checked_queries(queries: Vectors, dimensions: int) -> Vectors:
-    """The queries, contiguous and in single precision.
+def checked(queries: Vectors, depth: int, rows: int, dimensions: int) -> tuple[Vectors, int]:
+    """The queries, contiguous and in single precision, and how many of so many rows can be found.
 
     Raises:
         EmbeddingError: When they have other dimensions than the rows they are to be compared with, or
             hold a NaN or an infinity, which would rank anything.
+        ValueError: For a depth below 1.
     """
+    if depth < 1:
+        msg = f"a search finds at least 1 row, not {depth}"
+        raise ValueError(msg)
     if queries.ndim != 2 or queries.shape[1] != dimensions:
         raise EmbeddingError(
             f"queries of shape {queries.shape} cannot search vectors of {dimensions} columns"
         )
     if not np.isfinite(queries).all():
         raise EmbeddingError("a query vector holds NaN or an infinity")
-    return np.ascontiguousarray(queries, dtype=np.float32)
+    return np.ascontiguousarray(queries, dtype=np.float32), min(depth, rows)

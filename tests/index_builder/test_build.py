@@ -1,6 +1,7 @@
 """Bundles are built whole or not at all, and are the same for the same input."""
 
 import dataclasses
+import hashlib
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import pytest
 
 from index_builder.build import Recipe, build_bundle, write_bundle
@@ -18,8 +20,10 @@ from index_builder.datasets.corpus import REPEATED
 from index_builder.embedding.hashed_words import HashedWords
 from index_builder.embedding.pipeline import BLOCK
 from index_builder.errors import BundleError, DatasetError, EmbeddingError, InputError
+from index_builder.manifest import FileFacts
 from index_builder.records import Dataset, Passage
 from tests.index_builder.small_bundles import build, numbered, silent
+from tests.index_builder.test_material import RECORD, TEXT
 
 
 def test_a_bundle_holds_what_it_was_built_from(tmp_path: Path, dataset: Dataset) -> None:
@@ -278,9 +282,23 @@ def test_without_a_corpus_the_contexts_of_the_questions_are_searched(
     without = build_bundle("two_wiki", source, None, "passage", None, tmp_path / "b", 7, silent).manifest
     assert with_corpus.unmatched_gold == without.unmatched_gold == ()
     assert with_corpus.n_known_gold == with_corpus.n_questions == without.n_questions == 1000
-    assert set(with_corpus.sources) == {source.name, corpus.name}
+    assert set(with_corpus.sources) == {f"source: {source.name}", f"corpus: {corpus.name}"}
     # The contexts hold one passage that the corpus file leaves out; it is nobody's gold.
     assert (with_corpus.n_chunks, without.n_chunks) == (6119, 6120)
+
+
+def test_files_of_one_name_are_both_recorded(tmp_path: Path) -> None:
+    paths = [tmp_path / role / "data.json" for role in ("source", "corpus")]
+    for path, content in zip(paths, (RECORD, [{"title": "Ada", "text": TEXT}]), strict=True):
+        path.parent.mkdir()
+        path.write_bytes(orjson.dumps(content))
+    made = build_bundle("musique", paths[0], paths[1], "passage", None, tmp_path / "a", 7, silent).manifest
+    assert made.sources == {
+        f"{path.parent.name}: data.json": FileFacts(
+            hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size
+        )
+        for path in paths
+    }
 
 
 def test_passages_that_a_corpus_repeats_are_merged_and_counted(tmp_path: Path, shared_data: Path) -> None:

@@ -22,13 +22,14 @@ class Doubling:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.error: Exception | None = None
+        self.fails_on: int | None = None
 
     def __call__(self, items: list[int]) -> Sequence[int]:
         self.calls.append(items)
         self.threads.add(threading.get_ident())
         self.called.set()
         self.may_go_on.wait(30)
-        if self.error is not None:
+        if self.error is not None and (self.fails_on is None or self.fails_on in items):
             raise self.error
         return [2 * item for item in items]
 
@@ -112,7 +113,15 @@ def test_those_who_ask_again_at_once_stay_together() -> None:
     assert call.calls == [[0, 1, 2], [10, 11, 12], [20, 21, 22]]
 
 
-def test_an_error_reaches_all_of_its_call_and_the_next_call_works() -> None:
+def test_an_error_reaches_those_alone_whose_item_it_is_about() -> None:
+    call = Doubling()
+    call.error, call.fails_on = ValueError("no"), 2
+    found = asyncio.run(together(Coalescer(call), [1, 2, 3, 2]))
+    assert found == [2, call.error, 6, call.error]
+    assert call.calls == [[1, 2, 3], [1], [2], [3]]
+
+
+def test_an_error_of_every_item_reaches_all_and_the_next_call_works() -> None:
     call = Doubling()
     coalescer = Coalescer(call)
 

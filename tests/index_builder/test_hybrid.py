@@ -50,12 +50,13 @@ class Watched(HashedWords):
         self.may_go_on.set()
         self.called = threading.Event()
         self.error: Exception | None = None
+        self.fails_on: str | None = None
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         self.batches.append(list(texts))
         self.called.set()
         self.may_go_on.wait(30)
-        if self.error is not None:
+        if self.error is not None and (self.fails_on is None or self.fails_on in texts):
             raise self.error
         return super().embed_queries(texts)
 
@@ -208,7 +209,9 @@ def test_the_processor_time_of_embedding_is_counted(bundle: Bundle) -> None:
     assert search.embed_seconds == spent
 
 
-def test_an_error_reaches_all_who_asked_and_the_next_search_works(bundle: Bundle, embedder: Watched) -> None:
+def test_an_error_of_every_query_reaches_all_who_asked_and_the_next_search_works(
+    bundle: Bundle, embedder: Watched
+) -> None:
     search = HybridSearch(bundle)
     embedder.error = EmbeddingError("NaN")
 
@@ -217,6 +220,17 @@ def test_an_error_reaches_all_who_asked_and_the_next_search_works(bundle: Bundle
         assert [str(error) for error in found] == ["NaN", "NaN"]
         embedder.error = None
         assert len(await search.search("a")) == 5
+
+    asyncio.run(program())
+
+
+def test_a_query_the_model_cannot_embed_fails_alone(bundle: Bundle, embedder: Watched) -> None:
+    search = HybridSearch(bundle)
+    embedder.error, embedder.fails_on = EmbeddingError("NaN"), "bad"
+
+    async def program() -> None:
+        found = await asyncio.gather(*map(search.search, ["a", "bad", "b"]), return_exceptions=True)
+        assert [len(hits) if isinstance(hits, tuple) else str(hits) for hits in found] == [5, "NaN", 5]
 
     asyncio.run(program())
 

@@ -36,7 +36,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 def test_official_files_are_chunked_by_passage_unless_told_otherwise(files: dict[str, Path]) -> None:
     source = files["official.jsonl"]
     material = read_material("musique", source, None, None, None, 0)
-    assert (material.chunking, material.files) == ("passage", (source,))
+    assert (material.chunking, material.files) == ("passage", {"source": source})
     ((chunk, held),) = material.chunks
     assert ((chunk.title, chunk.text), held) == (("Ada", TEXT), (Passage("Ada", TEXT),))
     packed = read_material("musique", source, None, None, "packed:100", 0)
@@ -45,20 +45,20 @@ def test_official_files_are_chunked_by_passage_unless_told_otherwise(files: dict
 
 def test_repeats_of_a_corpus_are_noted_while_its_chunks_are_read(files: dict[str, Path]) -> None:
     material = read_material("musique", files["official.jsonl"], files["corpus.json"], None, None, 0)
-    assert material.files == (files["official.jsonl"], files["corpus.json"])
+    assert material.files == {"source": files["official.jsonl"], "corpus": files["corpus.json"]}
     assert len(list(material.chunks)) == 1
     assert material.dataset.notes == {"passages of the corpus that repeat another, merged": 1}
 
 
 def test_a_rags_chunks_are_taken_as_given(files: dict[str, Path]) -> None:
-    given = files["questions.json"], files["chunks.json"]
-    material = read_material("arag", *given, files["official.jsonl"], None, 0)
-    assert (material.chunking, material.files) == ("given", (*given, files["official.jsonl"]))
+    given = {"source": files["questions.json"], "corpus": files["chunks.json"]}
+    material = read_material("arag", given["source"], given["corpus"], files["official.jsonl"], None, 0)
+    assert (material.chunking, material.files) == ("given", {**given, "official": files["official.jsonl"]})
     assert list(material.chunks) == [
         (Chunk("5", "", TEXT.lower()), (Passage("Ada", TEXT),)),
         (Chunk("6", "", "something else"), ()),
     ]
-    assert read_material("arag", *given, None, None, 0).files == given
+    assert read_material("arag", given["source"], given["corpus"], None, None, 0).files == given
 
 
 def test_settings_that_do_not_go_together_are_refused(files: dict[str, Path]) -> None:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from index_builder.embedding.pooling import unit_rows
 from index_builder.embedding.qwen3 import MODEL
-from index_builder.errors import InputError
+from index_builder.errors import InputError, ReadGateError
 
 WEIGHTS = "model.onnx.data"
 OPSET = 18
@@ -34,8 +34,8 @@ ATTENTION = "GroupQueryAttention"
 Vectors = npt.NDArray[np.float32]
 
 
-class GraphError(Exception):
-    """A maker cannot make its graph of this model; another one may."""
+class GraphError(ReadGateError):
+    """A maker cannot make its graph of this model; another one may, so it never leaves this package."""
 
 
 def reference(model: Path, texts: list[list[int]]) -> Vectors:
@@ -115,7 +115,7 @@ def dynamo(model: Path, folder: Path) -> None:
                 verbose=False,
             )
     except Exception as error:  # the exporter's exceptions share no public base class
-        raise GraphError(f"torch.onnx.export: {str(error).strip().splitlines()[0]}") from error
+        raise GraphError(f"torch.onnx.export: {_said(error)}") from error
     graph = onnx.load(folder / MODEL, load_external_data=False)
     for node in graph.graph.node:
         facts = {fact.key: fact.value for fact in node.metadata_props}
@@ -131,25 +131,36 @@ def quantise(source: Path, folder: Path, whole: Sequence[str]) -> None:
         source: Holds the graph in float32.
         folder: Is filled.
         whole: Layers of a network's block, such as ``down_proj``, whose products stay in float32.
+
+    Raises:
+        InputError: When onnxruntime cannot do it.
     """
     onnx, quantization = importing("onnx"), importing("onnxruntime.quantization")
     nodes = onnx.load(source / MODEL, load_external_data=False).graph.node
-    with _quiet():
-        quantization.quantize_dynamic(
-            source / MODEL,
-            folder / MODEL,
-            op_types_to_quantize=["MatMul"],
-            per_channel=False,
-            weight_type=quantization.QuantType.QInt8,
-            nodes_to_exclude=[node.name for node in nodes if any(layer in node.name for layer in whole)],
-            use_external_data_format=True,
-        )
+    try:
+        with _quiet():
+            quantization.quantize_dynamic(
+                source / MODEL,
+                folder / MODEL,
+                op_types_to_quantize=["MatMul"],
+                per_channel=False,
+                weight_type=quantization.QuantType.QInt8,
+                nodes_to_exclude=[node.name for node in nodes if any(layer in node.name for layer in whole)],
+                use_external_data_format=True,
+            )
+    except Exception as error:  # of onnx, protobuf and the disk
+        raise InputError(f"the graph cannot be brought to int8: {_said(error)}") from error
 
 
 def module_of(facts: Mapping[str, str]) -> str:
     """The innermost module a node is of, such as ``layers.0.mlp.down_proj``, by what torch says of it."""
     scopes = ast.literal_eval(facts.get("pkg.torch.onnx.name_scopes", "[]"))
     return next((scope for scope in reversed(scopes[:-1]) if scope), "network")
+
+
+def _said(error: Exception) -> str:
+    """The first line of an exception's text, or what it is when it has none."""
+    return (str(error).strip() or repr(error)).splitlines()[0]
 
 
 @contextmanager
@@ -169,7 +180,7 @@ def importing(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise InputError(f"an export needs {name}: pip install 'read-gate[export]'") from error
+        raise InputError(f"an export needs {name}: pip install -e '.[export]'") from error
 
 
 def _network(model: Path) -> Any:  # noqa: ANN401  # of a class that exists where transformers does

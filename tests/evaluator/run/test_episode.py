@@ -9,7 +9,14 @@ import pytest
 from evaluator.agent.rehearsal import Shelf, calls
 from evaluator.controllers.fakes import FakeModel
 from evaluator.core.cell import CallTag, Cell
-from evaluator.core.errors import CapReachedError, CredentialError, EpisodeError, ModelError, RetrievalError
+from evaluator.core.errors import (
+    CapReachedError,
+    CredentialError,
+    EmbeddingError,
+    ModelError,
+    ReadGateError,
+    RetrievalError,
+)
 from evaluator.core.messages import ModelRequest, Reply, Usage
 from evaluator.core.outcome import Answered, Failed
 from evaluator.core.ports import Model
@@ -28,7 +35,7 @@ QUESTION = IndexedQuestion("q1", "Where was Ada born?", ("Oslo", "Kristiania"), 
 class Library:
     """A shelf as a library."""
 
-    def __init__(self, error: EpisodeError | None = None) -> None:
+    def __init__(self, error: ReadGateError | None = None) -> None:
         self._shelf = Shelf(CHUNKS)
         self._error = error
 
@@ -143,6 +150,14 @@ def test_a_model_that_cannot_be_made_to_answer_fails_the_episode_and_keeps_its_s
 def test_a_library_that_breaks_fails_the_episode(call: tuple[str, dict[str, object]]) -> None:
     trajectory = run(FakeModel([calls(call)]), library=Library(RetrievalError("the index is gone")))
     assert trajectory.outcome == Failed("retrieval", "the index is gone")
+
+
+def test_a_query_that_the_embedding_model_fails_on_fails_its_episode_alone() -> None:
+    model = FakeModel([calls(("search", {"query": "Ada"}))])
+    trajectory = run(model, library=Library(EmbeddingError("vectors without a direction")))
+    assert trajectory.outcome == Failed(
+        "retrieval", "a query could not be embedded: vectors without a direction"
+    )
 
 
 def test_a_trajectory_that_takes_too_long_fails_at_its_deadline() -> None:

@@ -142,6 +142,18 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_of_another_model(tiny: T
         qwen3(folder)
 
 
+def test_a_tokenizer_of_far_fewer_tokens_than_a_published_model_counts_is_of_another_model(
+    tiny: Tiny,
+) -> None:
+    folder = tiny("fused")
+    tokens = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab_size()
+    (folder / "config.json").write_text(json.dumps({"vocab_size": tokens + 1}), encoding="utf-8")
+    assert qwen3(folder).dimensions == FULL
+    (folder / "config.json").write_text(json.dumps({"vocab_size": 2 * tokens}), encoding="utf-8")
+    with pytest.raises(InputError, match=f"holds {tokens} tokens .* counts {2 * tokens}: .* another model"):
+        Qwen3(folder, None)
+
+
 def test_another_tokenizer_than_at_the_export_is_refused(tiny: Tiny) -> None:
     folder = tiny("fused")
     told = folder / "export.json"

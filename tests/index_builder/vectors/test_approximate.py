@@ -1,5 +1,7 @@
 """The graph beside exact search: what it finds, its order, its bytes, and files that are no graph."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from index_builder.errors import BundleError, EmbeddingError
 from index_builder.vectors.approximate import ROWS_AT_ONCE, GraphVectors, write_graph
+from index_builder.vectors.choice import VectorIndex
 from index_builder.vectors.exact import Vectors
 from tests.index_builder.vectors.test_exact import saved, unit
 
@@ -30,6 +33,7 @@ def test_a_graph_finds_nearly_all_that_exact_search_finds(tmp_path: Path) -> Non
 def test_a_batch_finds_what_single_searches_find(tmp_path: Path) -> None:
     search, queries = graph(tmp_path, unit(3000, 48, 5), 64), unit(100, 48, 6)
     ids, scores = search.search_batch(queries, 40)
+    assert (ids >= 0).all()
     for row in range(100):
         alone = search.search_batch(queries[row : row + 1], 40)
         assert np.array_equal(alone[0][0], ids[row])
@@ -73,9 +77,8 @@ def test_vectors_that_are_all_the_same_are_distinct_rows_in_rising_order(tmp_pat
     search = graph(tmp_path, vectors)
     for queries in (vectors[:1], vectors[:3]):
         for found in search.search_batch(queries, 20)[0].tolist():
-            held = [row for row in found if row >= 0]
-            assert held == sorted(set(held))
-            assert found == held + [-1] * (20 - len(held))
+            assert found == sorted(set(found))
+            assert found[0] >= 0
 
 
 @pytest.mark.parametrize("queries", [1, 3])
@@ -85,6 +88,10 @@ def test_where_the_graph_leads_to_no_more_there_is_minus_one(tmp_path: Path, que
     ids, scores = graph(tmp_path, vectors).search_batch(vectors[:queries], 300)
     assert ids.shape == scores.shape == (queries, 300)
     assert ((ids < 0) == np.isneginf(scores)).all()
+    for row in ids.tolist():
+        held = [found for found in row if found >= 0]
+        assert 50 < len(held) < 300
+        assert row == sorted(set(held)) + [-1] * (300 - len(held))
 
 
 def test_an_empty_batch_gives_an_empty_answer(tmp_path: Path) -> None:
@@ -98,6 +105,27 @@ def test_queries_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
         search.search_batch(unit(3, 5, 2), 3)
     with pytest.raises(EmbeddingError, match="NaN"):
         search.search_batch(np.full((1, 4), np.nan, dtype=np.float32), 3)
+
+
+@pytest.mark.parametrize("depth", [0, -1])
+@pytest.mark.parametrize("make", [graph, saved])
+def test_a_depth_below_one_is_refused(
+    tmp_path: Path, make: Callable[[Path, Vectors], VectorIndex], depth: int
+) -> None:
+    vectors = unit(9, 4, 7)
+    with pytest.raises(ValueError, match=f"at least 1 row, not {depth}"):
+        make(tmp_path, vectors).search_batch(vectors, depth)
+    assert make(tmp_path, vectors).search_batch(vectors[:0], 1)[0].shape == (0, 1)
+
+
+def test_searches_from_many_threads_find_what_one_thread_finds(tmp_path: Path) -> None:
+    search, queries = graph(tmp_path, unit(3000, 32, 1)), unit(60, 32, 2)
+    alone = [search.search_batch(queries[row : row + 1], 20)[0].tolist() for row in range(60)]
+    with ThreadPoolExecutor(6) as threads:
+        parallel = list(
+            threads.map(lambda row: search.search_batch(queries[row : row + 1], 20)[0].tolist(), range(60))
+        )
+    assert parallel == alone
 
 
 @pytest.mark.parametrize("content", [b"", b"not a graph", bytes(4096)], ids=["empty", "text", "zeros"])

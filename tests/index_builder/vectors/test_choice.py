@@ -88,3 +88,12 @@ def test_the_recall_told_is_what_the_given_queries_find_beside_a_sort_of_all_pro
     share = np.mean([len(set(row) & set(true)) / 50 for row, true in zip(found, nearest, strict=True)])
     assert facts.recall_at_50 == pytest.approx(share, abs=1e-12)
     assert share < 1
+
+
+def test_without_queries_the_largest_expansion_is_taken_and_no_recall_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choice, "crossover", lambda _: 299)
+    np.save(tmp_path / "part.npy", unit(300, 16, 1))
+    facts = settled(tmp_path, NOT_ASKED)
+    assert (facts.expansion, facts.recall_at_50, facts.recall_queries) == (512, None, 0)

@@ -135,7 +135,7 @@ def values(*names: str) -> list[SimpleNamespace]:
 
 
 def test_a_package_that_is_not_installed_is_named_with_the_extra() -> None:
-    with pytest.raises(InputError, match=r"needs no_such_package: pip install 'read-gate\[export\]'"):
+    with pytest.raises(InputError, match=r"needs no_such_package: pip install -e '\.\[export\]'"):
         importing("no_such_package")
 
 
