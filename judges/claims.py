@@ -4,6 +4,7 @@ Within a run, claims of one question, one gold and one normalised answer get one
 so that a judge's noise cannot look like a difference between them.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -39,11 +40,13 @@ class Owed:
     Attributes:
         claims: The first is the one to be judged; its verdict goes to all.
         known: The verdict that a claim of the same kind has already; then nobody is asked.
+        passes: How often the judge was asked and no clear verdict came.
     """
 
     judge: JudgeIdentity
     claims: tuple[Claim, ...]
     known: Verdict | None
+    passes: int = 0
 
 
 def claims_of(trajectory: Trajectory) -> Iterator[Claim]:
@@ -81,22 +84,26 @@ def owed_verdicts(
         verdicts: All lines so far; of several, the later counts.
         judges: Whose verdicts are wanted.
     """
-    given = {
-        (line.judge, line.trajectory_id, line.role, line.answer): line
-        for line in verdicts
-        if line.verdict != "unjudged"
-    }
+    given: dict[Hashable, Verdict] = {}
+    passes = Counter[Hashable]()
+    for line in verdicts:
+        key = line.judge, line.trajectory_id, line.role, line.answer
+        if line.verdict == "unjudged":
+            passes[key] += 1
+        else:
+            given[key] = line
     groups: dict[Hashable, list[Claim]] = {}
     for claim in claims:
         groups.setdefault(claim.sameness, []).append(claim)
     owed: list[Owed] = []
     for judge in judges:
         for group in groups.values():
-            lines = [given.get((judge, claim.trajectory_id, claim.role, claim.answer)) for claim in group]
+            keys = [(judge, claim.trajectory_id, claim.role, claim.answer) for claim in group]
+            lines = [given.get(key) for key in keys]
             missing = [claim for claim, line in zip(group, lines, strict=True) if line is None]
             if missing:
                 # The order of a file is luck: the shortest wording is the one judged, whoever came first.
                 missing.sort(key=lambda claim: (len(claim.answer), claim.answer, claim.trajectory_id))
                 known = next((line for line in lines if line is not None), None)
-                owed.append(Owed(judge, tuple(missing), known))
+                owed.append(Owed(judge, tuple(missing), known, max(passes[key] for key in keys)))
     return owed

@@ -39,6 +39,7 @@ async def judge(
     answers: Sequence[str],
     prediction: str,
     *,
+    passes: int = 0,
     tries: int = TRIES,
 ) -> Judged:
     """Ask for the verdict on one answer.
@@ -49,6 +50,7 @@ async def judge(
         question: The question's text.
         answers: The gold answer first, then its aliases.
         prediction: The answer to grade.
+        passes: How often all tries have left this answer unjudged before; their numbers are taken.
         tries: Replies that may be unclear before the answer is unjudged.
 
     Raises:
@@ -59,7 +61,7 @@ async def judge(
     for number in range(1, tries + 1):
         request = ModelRequest(judge_messages(question, answers, prediction, reminded=number > 1))
         try:
-            reply = await model.ask(request, replace(tag, turn=number))
+            reply = await model.ask(request, replace(tag, turn=passes * tries + number))
         except EpisodeError:
             # The layers below have retried already; what the attempts cost stands in the call journal.
             return Judged("unjudged", raw, None)

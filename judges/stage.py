@@ -106,7 +106,7 @@ async def _judge_group(group: Owed, model: Model) -> tuple[Verdict, ...]:
         judged = Judged(group.known.verdict, group.known.raw, 0.0)
     else:
         tag = CallTag("judge", first.cell, first.trajectory_id, group.judge.name, turn=1)
-        judged = await judge(model, tag, first.question, first.answers, first.answer)
+        judged = await judge(model, tag, first.question, first.answers, first.answer, passes=group.passes)
     return tuple(
         _verdict(claim, group.judge, judged if claim is first else replace(judged, cost_usd=0.0))
         for claim in group.claims

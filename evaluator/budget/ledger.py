@@ -69,9 +69,14 @@ class Ledger:
         self._settled = asyncio.Event()
 
     def replay(self, calls: Iterable[Sent | Returned]) -> None:
-        """Take over what the lines of a run folder's ``calls.jsonl`` spent and left reserved."""
+        """Take over what the lines of a run folder's ``calls.jsonl`` spent and left reserved.
+
+        What was replayed from another run was spent there.
+        """
         unsettled: dict[str, int] = {}
         for call in calls:
+            if call.replayed:
+                continue
             if isinstance(call, Sent):
                 unsettled[call.attempt_id] = round(call.reserved_usd * PICO)
             elif call.cost_usd is not None:

@@ -42,7 +42,14 @@ def command(run: Path) -> int:
 async def judge_owed(folder: RunFolder, judges: Mapping[str, ModelSettings], calls: Sink) -> int:
     """Get the verdicts that are owed; the exit code says how it ended."""
     async with session(
-        folder, judges, calls, label="verdicts", total=None, trouble="unjudged", role="judge."
+        folder,
+        judges,
+        calls,
+        finished=folder.judge_calls(),
+        label="verdicts",
+        total=None,
+        trouble="unjudged",
+        role="judge.",
     ) as opened:
         summary = await judge_run(
             folder,

@@ -103,7 +103,13 @@ async def run_owed(work: Work) -> int:
     reasons = Counter[str]()
     missing = owed(plans, ((line.trajectory_id, line.kind) for line in folder.finished()))
     async with session(
-        folder, work.controllers, work.calls, label="trajectories", total=len(missing), trouble="failed"
+        folder,
+        work.controllers,
+        work.calls,
+        finished=folder.agent_calls(missing),
+        label="trajectories",
+        total=len(missing),
+        trouble="failed",
     ) as opened:
 
         async def worker(plan: Plan) -> Trajectory:

@@ -16,7 +16,7 @@ from evaluator.budget.ledger import Ledger
 from evaluator.cli.progress import Tally, tally
 from evaluator.cli.wiring import Witnessed, open_models
 from evaluator.core.errors import CapReachedError
-from evaluator.core.ports import Sink
+from evaluator.core.ports import FinishedCalls, Sink
 from evaluator.core.settings import ModelSettings
 from evaluator.run.batch import GRACE_SECONDS
 from evaluator.run.clocks import SystemClock, timestamp
@@ -39,6 +39,7 @@ async def session(
     tables: Mapping[str, ModelSettings],
     calls: Sink,
     *,
+    finished: FinishedCalls,
     label: str,
     total: int | None,
     trouble: str,
@@ -50,6 +51,7 @@ async def session(
         folder: Held by this process.
         tables: The models to open, scripted ones with their addresses.
         calls: The call journal of the folder.
+        finished: What that journal holds of the calls of this pass.
         label: What is counted.
         total: How many there are, None when that is not known yet.
         trouble: What an item that went wrong is called.
@@ -60,7 +62,13 @@ async def session(
     ledger.replay(folder.calls())
     in_flight = experiment.rate.trajectories
     async with open_models(
-        tables, experiment, ledger=ledger, journal=calls, clock=clock, in_flight=in_flight
+        tables,
+        experiment,
+        ledger=ledger,
+        journal=calls,
+        finished=finished,
+        clock=clock,
+        in_flight=in_flight,
     ) as models:
         try:
             with (

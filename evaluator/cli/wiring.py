@@ -26,7 +26,7 @@ from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, content_hash
 from evaluator.core.errors import CredentialError, InputError, SettingsError
 from evaluator.core.messages import ModelRequest, Reply
-from evaluator.core.ports import Clock, Library, Sink
+from evaluator.core.ports import Clock, FinishedCalls, Library, Sink
 from evaluator.core.settings import Experiment, ModelSettings, Retriever, nearest, parse_experiment
 from evaluator.store.manifest import ModelsSeen
 from index_builder.bundle import Bundle, open_bundle, verify_bundle
@@ -213,6 +213,7 @@ async def open_models(
     *,
     ledger: Ledger,
     journal: Sink,
+    finished: FinishedCalls,
     clock: Clock,
     in_flight: int,
 ) -> AsyncIterator[dict[str, Witnessed]]:
@@ -229,6 +230,7 @@ async def open_models(
                     ledger=ledger,
                     prices=prices,
                     journal=journal,
+                    finished=finished,
                     clock=clock,
                     luck=luck,
                     session=session,

@@ -1,10 +1,11 @@
 """Stand-ins for models and lines that need no network: for tests, and for whoever extends the stack."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from evaluator.controllers.line import Attempt, RawReply
 from evaluator.core.cell import CallTag
+from evaluator.core.journal import Returned, Sent
 from evaluator.core.messages import ModelRequest, Reply
 
 Answer: TypeAlias = Reply | Exception
@@ -49,3 +50,20 @@ class FakeLine:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+
+class FakeCalls:
+    """A journal of given lines, none at first; satisfies ``FinishedCalls``."""
+
+    def __init__(self, lines: Iterable[Sent | Returned] = ()) -> None:
+        self._lines = tuple(lines)
+
+    def lines(self, tag: CallTag, body: bytes) -> Sequence[Sent | Returned]:
+        """Those of the tag's trajectory, or judge, and turn, whatever the body."""
+        del body
+        wanted = tag.purpose, tag.trajectory_id, tag.judge, tag.turn
+        return [
+            line
+            for line in self._lines
+            if (line.purpose, line.trajectory_id, line.judge, line.turn) == wanted
+        ]

@@ -10,6 +10,7 @@ import uuid
 import orjson
 
 from evaluator.controllers.line import Attempt, Line, RawReply
+from evaluator.controllers.request_parts import checksums
 from evaluator.core.journal import Returned, Sent
 from evaluator.core.ports import Sink
 
@@ -37,6 +38,7 @@ class Recorded:
                 request_sha256=request_sha256,
                 requested_model=attempt.requested_model,
                 reserved_usd=attempt.reserved_usd,
+                request_parts=checksums(attempt.body),
             )
         )
         raw = await self._line.send(attempt)

@@ -1,7 +1,9 @@
-"""The order of the layers around a provider, stated once: retrying(throttled(capped(recorded(http)))).
+"""The order of the layers around a provider: replayed(retrying(throttled(capped(recorded(http))))).
 
-Rate and budget are taken by every attempt, so they stand inside the retries; what is billed is
-recorded before any layer judges it, so the journal stands next to the wire.
+It is stated here, once. A call made before is not made again, so the replay stands outermost. Rate and
+budget are taken by every attempt, so they stand inside the retries; what is billed is recorded before
+any layer judges it, so the journal stands next to the wire. A replay of a whole run has no provider:
+replayed(offline).
 """
 
 from functools import partial
@@ -15,13 +17,15 @@ from evaluator.budget.prices import FREE, Price, PriceTable
 from evaluator.controllers import openai_chat_wire as wire
 from evaluator.controllers.capped import Capped
 from evaluator.controllers.http_line import HttpLine
-from evaluator.controllers.line import Bill
+from evaluator.controllers.line import Bill, Line, RawReply
+from evaluator.controllers.offline import Offline
 from evaluator.controllers.openai_chat import OpenAIChat
 from evaluator.controllers.recorded import Recorded
+from evaluator.controllers.replayed import Replayed, Usable
 from evaluator.controllers.retrying import Retrying
 from evaluator.controllers.throttled import Pace, Throttled
 from evaluator.core.errors import CredentialError, InputError
-from evaluator.core.ports import Clock, Sink
+from evaluator.core.ports import Clock, FinishedCalls, Sink
 from evaluator.core.settings import ModelSettings
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -35,6 +39,7 @@ def build_model(
     ledger: Ledger,
     prices: PriceTable,
     journal: Sink,
+    finished: FinishedCalls,
     clock: Clock,
     luck: Random,
     session: aiohttp.ClientSession,
@@ -49,6 +54,7 @@ def build_model(
         ledger: The budget of the run, one object for all its models.
         prices: What models cost and take.
         journal: Where attempts are recorded.
+        finished: What the journal holds already.
         clock: Of deadlines and waits.
         luck: Of the jitter between attempts.
         session: From ``open_session``.
@@ -64,16 +70,35 @@ def build_model(
     url, key = destination(settings, api_key)
     http = HttpLine(session, url, key=key, bill_of=bill_of, clock=clock)
     metered = Throttled(Capped(Recorded(http, journal), ledger), rate)
-    return OpenAIChat(
-        settings,
-        Retrying(metered, fault_of=wire.fault, clock=clock, luck=luck),
-        facts=prices.facts(settings.model),
-        price=price,
-        serves=partial(_serves, settings=settings, prices=prices),
-        clock=clock,
-        call_seconds=call_seconds,
-        key_variable=key_variable(settings),
-    )
+    retried = Retrying(metered, fault_of=wire.fault, clock=clock, luck=luck)
+    line = Replayed(retried, finished, _usable(settings, prices, clock))
+    return _client(settings, line, prices=prices, price=price, clock=clock, call_seconds=call_seconds)
+
+
+def build_offline(
+    settings: ModelSettings,
+    *,
+    prices: PriceTable,
+    journal: Sink,
+    finished: FinishedCalls,
+    source: FinishedCalls,
+    clock: Clock,
+    call_seconds: float,
+) -> OpenAIChat:
+    """A model that gives again what it said in another run: no network, no key, no money.
+
+    Args:
+        settings: The model and how requests to it are written.
+        prices: What models take.
+        journal: Where the lines of the other run are taken over to.
+        finished: What has been taken over already.
+        source: The calls of the other run.
+        clock: Of deadlines that nothing waits for.
+        call_seconds: As of ``build_model``.
+    """
+    usable = _usable(settings, prices, clock)
+    line = Replayed(Offline(source, finished, journal, usable), finished, usable)
+    return _client(settings, line, prices=prices, price=None, clock=clock, call_seconds=call_seconds)
 
 
 def destination(settings: ModelSettings, api_key: str | None) -> tuple[str, str | None]:
@@ -96,6 +121,38 @@ def key_variable(settings: ModelSettings) -> str | None:
 def price_of(settings: ModelSettings, prices: PriceTable) -> Price | None:
     """What a model costs: scripted ones nothing, unknown ones None."""
     return FREE if settings.provider == "scripted" else prices.price(settings.model)
+
+
+def _client(
+    settings: ModelSettings,
+    line: Line,
+    *,
+    prices: PriceTable,
+    price: Price | None,
+    clock: Clock,
+    call_seconds: float,
+) -> OpenAIChat:
+    return OpenAIChat(
+        settings,
+        line,
+        facts=prices.facts(settings.model),
+        price=price,
+        serves=partial(_serves, settings=settings, prices=prices),
+        clock=clock,
+        call_seconds=call_seconds,
+        key_variable=key_variable(settings),
+    )
+
+
+def _usable(settings: ModelSettings, prices: PriceTable, clock: Clock) -> Usable:
+    """A recorded reply that stopped its run, because another model gave it, is not given again."""
+
+    def usable(raw: RawReply) -> bool:
+        returned = raw.bill.returned_model
+        served = not returned or _serves(returned, settings=settings, prices=prices)
+        return served and wire.fault(raw, clock.now()) is None
+
+    return usable
 
 
 def _price_within(settings: ModelSettings, prices: PriceTable, ledger: Ledger) -> Price | None:

@@ -9,6 +9,7 @@ The whole tree::
     │   ├── StorageError              index_builder.errors
     │   ├── SettingsError             an experiment file
     │   ├── RunFolderError            a run folder: of another experiment, in use, unreadable
+    │   ├── ReplayError               a request that the replayed journal holds no reply to
     │   └── CredentialError           a provider that needs a key and has none, or refuses it
     ├── EmbeddingError                index_builder.errors
     ├── EpisodeError                  ends one episode as ``failed``; owed again on resume
@@ -46,6 +47,7 @@ __all__ = [
     "ModelError",
     "ReadGateError",
     "RefusedError",
+    "ReplayError",
     "RetrievalError",
     "RetryableError",
     "RunFolderError",
@@ -61,6 +63,10 @@ class SettingsError(InputError):
 
 class RunFolderError(InputError):
     """A run folder that belongs to another experiment, is in use, or cannot be read."""
+
+
+class ReplayError(InputError):
+    """A request to which the journal of the replayed run holds no reply."""
 
 
 class CredentialError(InputError):

@@ -29,6 +29,8 @@ class Sent:
         turn: The turn of the episode, or the try of the judge, from 1.
         request_sha256: The hash of the request body, in hex.
         reserved_usd: The worst this attempt can cost.
+        request_parts: Checksums of the request's messages, by which a replay says where one differs.
+        replayed: Whether the line was taken over from the run that this one replays: not spent here.
     """
 
     attempt_id: str
@@ -40,6 +42,8 @@ class Sent:
     request_sha256: str
     requested_model: str
     reserved_usd: float
+    request_parts: str = ""
+    replayed: bool = False
     kind: Literal["sent"] = "sent"
 
 
@@ -55,6 +59,7 @@ class Returned:
         cost_usd: None when it cannot be known: the reserve of the ``Sent`` line stays.
         response: The body: the parsed JSON, or its text when it does not parse, or None.
         error: One sentence when the attempt went wrong, else None.
+        replayed: As of the ``Sent`` line.
     """
 
     attempt_id: str
@@ -73,6 +78,7 @@ class Returned:
     latency_s: float
     response: object
     error: str | None
+    replayed: bool = False
     kind: Literal["returned"] = "returned"
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from evaluator.core.cell import CallTag
+from evaluator.core.journal import Returned, Sent
 from evaluator.core.messages import ModelRequest, Reply
 from index_builder.records import Chunk, Hit
 
@@ -38,6 +39,14 @@ class Sink(Protocol):
 
     async def append(self, record: object) -> None:
         """Return once the record is safe from the death of this process."""
+        ...
+
+
+class FinishedCalls(Protocol):
+    """What a journal holds of calls made before."""
+
+    def lines(self, tag: CallTag, body: bytes) -> Sequence[Sent | Returned]:
+        """The lines of all attempts at one call in their order, also at a call with another body."""
         ...
 
 

@@ -119,16 +119,22 @@ def read_lines(paths: Sequence[Path]) -> Iterator[bytes]:
     A last line without newline is given when it parses and left out otherwise: the writer may be at
     it, or have died at it.
     """
-    for path in paths:
-        try:
-            with path.open("rb") as lines:
-                for line in lines:
-                    if line.endswith(b"\n"):
-                        yield line[:-1]
-                    elif _parses(line):
-                        yield line
-        except OSError as error:
-            raise RunFolderError(f"cannot read {path}: {error.strerror}") from error
+    return (line for path in paths for _, line in read_places(path))
+
+
+def read_places(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of one file as ``read_lines`` gives them, each with the byte it begins at."""
+    offset = 0
+    try:
+        with path.open("rb") as lines:
+            for line in lines:
+                if line.endswith(b"\n"):
+                    yield offset, line[:-1]
+                elif _parses(line):
+                    yield offset, line
+                offset += len(line)
+    except OSError as error:
+        raise RunFolderError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _repair_tail(file: int) -> int:

@@ -4,7 +4,7 @@ Readers take every shard (``trajectories.jsonl``, ``trajectories.1.jsonl``, …)
 writer holds the lock of its files from before its first check until its end.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from evaluator.core.settings import Experiment, experiment_of
 from evaluator.core.trajectory import Trajectory
 from evaluator.store.append_log import AppendLog, read_lines
 from evaluator.store.experiment_text import experiment_text
+from evaluator.store.finished_calls import JournalIndex
 from evaluator.store.manifest import (
     MANIFEST,
     Manifest,
@@ -81,6 +82,16 @@ class RunFolder:
     def calls(self) -> Iterator[Sent | Returned]:
         """Every line of every call journal."""
         return self._records("calls", CALL_LINES)
+
+    def agent_calls(self, trajectory_ids: Iterable[str]) -> JournalIndex:
+        """The calls made so far for some trajectories."""
+        wanted = frozenset(trajectory_ids)
+        files = self.files("calls") if wanted else []
+        return JournalIndex(files, lambda purpose, each: purpose == "agent" and each in wanted)
+
+    def judge_calls(self) -> JournalIndex:
+        """The calls made so far for verdicts."""
+        return JournalIndex(self.files("calls"), lambda purpose, _: purpose == "judge")
 
     def verdicts(self) -> Iterator[Verdict]:
         """Every verdict line, in the order written: a later one of the same judge and answer counts."""

@@ -11,6 +11,7 @@ import orjson
 
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import PriceTable
+from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
 from evaluator.controllers.openai_chat import OpenAIChat
 from evaluator.controllers.stack import build_model
@@ -18,7 +19,7 @@ from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, Cell
 from evaluator.core.journal import CALL_LINES, Returned, Sent
 from evaluator.core.messages import ModelRequest, SystemMessage, ToolSpec, UserMessage
-from evaluator.core.ports import Clock
+from evaluator.core.ports import Clock, FinishedCalls
 from evaluator.core.settings import ModelSettings, RateSettings
 from evaluator.run.clocks import InstantClock
 
@@ -79,6 +80,7 @@ async def stack_to(
     clock: Clock | None = None,
     rate: RateSettings | None = None,
     connections: int = 64,
+    finished: FinishedCalls | None = None,
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> AsyncIterator[Stack]:
     """The stack for a model behind the URL; gpt-4o-mini unless the settings say otherwise."""
@@ -92,6 +94,7 @@ async def stack_to(
             ledger=ledger,
             prices=PriceTable.load({}),
             journal=journal,
+            finished=finished or FakeCalls(),
             clock=clock,
             luck=Random(0),
             session=session,

@@ -9,6 +9,7 @@ import pytest
 
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import PriceTable
+from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
 from evaluator.controllers.stack import OPENAI_KEY, build_model
 from evaluator.controllers.throttled import Pace
@@ -34,6 +35,7 @@ def test_a_real_model_calls_a_tool_and_bills_it(model: str) -> None:
                 ledger=ledger,
                 prices=PriceTable.load({}),
                 journal=journal,
+                finished=FakeCalls(),
                 clock=clock,
                 luck=Random(0),
                 session=session,

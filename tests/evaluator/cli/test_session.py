@@ -1,23 +1,30 @@
 """Runs that are killed, interrupted or badly served lose nothing, repeat nothing, and end as others do."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from random import Random
 
 import click
 import orjson
 import pytest
 
+from evaluator.cli.main import main
 from evaluator.cli.session import session, stop_on_signals
+from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.scripted.completions import complete
 from evaluator.core.errors import CapReachedError
+from evaluator.core.journal import Returned, Sent
 from evaluator.core.trajectory import Asked, Trajectory
 from evaluator.store.run_folder import RunFolder
 from tests.contract import fault_server as server
@@ -26,7 +33,7 @@ from tests.contract.fault_server import Answer, FaultServer, Received
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
 
-KILLS = 20
+KILLS = 30
 REPEATS = 6
 FAULTS = (server.error(429), server.response(500, server.HTML, name="500"), server.GARBAGE, server.RESET)
 IN_FLIGHT = 32
@@ -135,34 +142,79 @@ def test_faults_on_one_request_in_five_change_no_outcome_and_no_verdict(
     assert all(logs["faulty"][fault.name] >= 200 for fault in FAULTS)
 
 
-def test_twenty_kills_lose_nothing_repeat_nothing_and_change_no_outcome(
+def run_in_a_fork(experiment: Path, out: Path) -> None:
+    """The whole command in a process of its own, forked from one that has imported it already."""
+    sys.exit(main(["run", str(experiment), "--out", str(out)]))
+
+
+@dataclass
+class Reaper:
+    """A server of the scripted programs that kills its client at a request, before or after answering.
+
+    Attributes:
+        victim: The process to kill at the ``due``-th request from now.
+        before: Whether the request dies unanswered.
+        answered: The bodies of all requests answered so far: the server's own bill.
+    """
+
+    victim: BaseProcess | None = None
+    due: int = 0
+    before: bool = False
+    answered: Counter[bytes] = field(default_factory=Counter)
+
+    def __call__(self, request: Received) -> Answer:
+        self.due -= 1
+        victim = self.victim if self.due == 0 else None
+        if victim is not None and self.before:
+            victim.kill()
+            return server.CLOSED
+        answer = programs(request)
+        self.answered[request.body] += 1
+        if victim is not None:
+            # It may yet read the answer that is written now, and then dies a little later.
+            asyncio.get_running_loop().call_soon(victim.kill)
+        return answer
+
+
+def test_thirty_kills_lose_nothing_repeat_nothing_and_pay_twice_only_for_calls_in_flight(
     here: Path, readgate: Command
 ) -> None:
-    experiment, killed = many_arms(here), here / "killed"
-    assert readgate("run", experiment, "--out", "whole")[0] == 0
-    a_line = size(here / "whole" / "trajectories.jsonl") // TRAJECTORIES
-    while_writing = 0
-    for number in range(KILLS):
-        process = begin(experiment, killed)
-        if number % 4 == 3:  # before the first trajectory of this start is finished
-            wait_for_growth(process, killed / "calls.jsonl", 1)
-        else:
-            wait_for_growth(process, killed / "trajectories.jsonl", (1 + number % 4 * 4) * a_line)
-            while_writing += 1
-        kill(process)
-        assert size(killed / "trajectories.jsonl") < size(here / "whole" / "trajectories.jsonl")
-    assert while_writing >= 10
-
-    code, out, _ = readgate("run", experiment, "--out", "killed")
-    assert (code, out.split(",")[0]) == (0, f"{TRAJECTORIES} of {TRAJECTORIES} trajectories done")
+    killed, luck, reaper = here / "killed", Random(5), Reaper()
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload(["evaluator.cli.run", __name__])
+    with serving(reaper) as faulty:
+        address = f'provider = "openai_chat"\nsend_seed = true\nbase_url = "{faulty.url}"'
+        experiment = many_arms(here, repeats=2)
+        experiment.write_text(
+            experiment.read_text().replace('provider = "scripted"', address).replace("= 32", "= 8")
+        )
+        assert readgate("run", experiment, "--out", "whole")[0] == 0
+        needed = reaper.answered.copy()
+        reaper.answered.clear()
+        for number in range(KILLS):
+            process = forks.Process(target=run_in_a_fork, args=(experiment, killed))
+            reaper.victim, reaper.due, reaper.before = process, luck.randint(1, 30), number % 2 == 0
+            process.start()
+            process.join()
+            assert process.exitcode == -signal.SIGKILL
+        code, out, _ = readgate("run", experiment, "--out", "killed")
+    assert (code, out.split(",")[0]) == (0, "160 of 160 trajectories done")
     lines = (killed / "trajectories.jsonl").read_bytes().splitlines()
-    ids = [orjson.loads(line)["trajectory_id"] for line in lines]
-    assert len(ids) == len(set(ids)) == TRAJECTORIES
-    for line in (killed / "calls.jsonl").read_bytes().splitlines():
-        orjson.loads(line)
-    whole = {each.trajectory_id: undisturbed(each) for each in RunFolder.open(here / "whole").trajectories()}
-    after = {each.trajectory_id: undisturbed(each) for each in RunFolder.open(killed).trajectories()}
-    assert after == whole
+    assert len({orjson.loads(line)["trajectory_id"] for line in lines}) == len(lines) == 160
+    ends = [
+        {each.trajectory_id: undisturbed(each) for each in RunFolder.open(folder).trajectories()}
+        for folder in (here / "whole", killed)
+    ]
+    assert ends[0] == ends[1]
+
+    calls = list(RunFolder.open(killed).calls())
+    in_flight = sum(isinstance(call, Sent) for call in calls) - sum(
+        isinstance(call, Returned) for call in calls
+    )
+    twice = reaper.answered - needed
+    assert needed <= reaper.answered
+    assert twice.total() <= in_flight <= KILLS * 8
+    assert in_flight >= KILLS // 2  # every kill before an answer leaves its own call in flight
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(here: Path, readgate: Command) -> None:
@@ -202,7 +254,9 @@ def test_a_cap_reached_while_stopping_is_an_interruption(here: Path, readgate: C
 
     async def go(*, stopping: bool) -> None:
         with folder.log("calls") as calls:
-            async with session(folder, {}, calls, label="x", total=1, trouble="y") as opened:
+            async with session(
+                folder, {}, calls, finished=FakeCalls(), label="x", total=1, trouble="y"
+            ) as opened:
                 if stopping:
                     opened.stop.set()
                 raise CapReachedError("the cap")

@@ -7,6 +7,7 @@ import pytest
 
 from evaluator.budget.ledger import Ledger
 from evaluator.cli import wiring
+from evaluator.controllers.fakes import FakeCalls
 from evaluator.core.cell import CallTag, Cell
 from evaluator.core.errors import CredentialError, SettingsError
 from evaluator.core.messages import ModelRequest, Reply, SystemMessage, UserMessage
@@ -118,6 +119,7 @@ def test_a_model_remembers_who_answered(here: Path) -> None:
                 experiment(here),
                 ledger=Ledger(None),
                 journal=Nowhere(),
+                finished=FakeCalls(),
                 clock=SystemClock(),
                 in_flight=2,
             ) as models:

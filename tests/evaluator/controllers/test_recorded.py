@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import zlib
 
 import orjson
 import pytest
@@ -45,7 +46,13 @@ def test_an_attempt_is_two_lines_with_all_their_fields() -> None:
         "request_sha256": hashlib.sha256(BODY).hexdigest(),
         "requested_model": "m",
     }
-    assert sent == {**shared, "kind": "sent", "reserved_usd": 0.5}
+    assert sent == {
+        **shared,
+        "kind": "sent",
+        "reserved_usd": 0.5,
+        "request_parts": f"{zlib.crc32(BODY):08x}",
+        "replayed": False,
+    }
     assert returned == {
         **shared,
         "kind": "returned",
@@ -57,6 +64,7 @@ def test_an_attempt_is_two_lines_with_all_their_fields() -> None:
         "latency_s": 1.5,
         "response": {"id": 1},
         "error": None,
+        "replayed": False,
     }
 
 

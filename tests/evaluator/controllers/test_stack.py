@@ -8,6 +8,7 @@ import pytest
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import FREE, PriceTable
 from evaluator.controllers import stack
+from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
 from evaluator.controllers.openai_chat import OpenAIChat
 from evaluator.controllers.throttled import Pace
@@ -41,6 +42,7 @@ def _build(
                 ledger=Ledger(cap_usd),
                 prices=prices or PriceTable.load({}),
                 journal=MemoryJournal(),
+                finished=FakeCalls(),
                 clock=clock,
                 luck=Random(0),
                 session=session,
@@ -173,6 +175,7 @@ def test_one_pace_holds_for_all_models_of_a_run() -> None:
                     ledger=Ledger(None),
                     prices=PriceTable.load({}),
                     journal=MemoryJournal(),
+                    finished=FakeCalls(),
                     clock=clock,
                     luck=Random(0),
                     session=session,

@@ -79,9 +79,14 @@ def test_both_lines_of_an_attempt_bear_what_the_design_names() -> None:
         "attempt_id", "purpose", "cell", "trajectory_id", "judge", "turn", "request_sha256",
         "requested_model", "kind",
     }  # fmt: skip
-    assert set(orjson.loads(orjson.dumps(SENT))) == shared | {"reserved_usd"}
+    assert set(orjson.loads(orjson.dumps(SENT))) == shared | {
+        "reserved_usd",
+        "request_parts",
+        "replayed",
+    }
     assert set(orjson.loads(orjson.dumps(RETURNED))) == shared | {
         "status", "returned_model", "response_id", "usage", "cost_usd", "latency_s", "response", "error",
+        "replayed",
     }  # fmt: skip
 
 
