@@ -1,7 +1,8 @@
 """``manifest.json``: what a run folder is of, written atomically at the start and at every stop.
 
 Two manifests are of one experiment when nothing differs that could change a result; rates, budget,
-deadlines and addresses may differ between a run and its resumption.
+deadlines and addresses may differ between a run and its resumption, and judges may be added after those
+that it has: verdicts of theirs stand beside the others.
 """
 
 import os
@@ -109,7 +110,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def require_same_experiment(folder: Path, before: Manifest, now: Manifest) -> None:
     """RunFolderError naming the first key that differs and may not."""
-    old, new = dict(_identity(before)), dict(_identity(now))
+    judges = _judges(before)
+    old, new = dict(_identity(before, judges)), dict(_identity(now, judges))
     for key in sorted(old.keys() | new.keys()):
         if old.get(key) != new.get(key):
             msg = (
@@ -132,13 +134,18 @@ def _shown(tree: Mapping[str, object], key: str) -> str:
     return orjson.dumps(tree[key]).decode() if key in tree else "absent"
 
 
-def _identity(manifest: Manifest) -> Iterator[tuple[str, object]]:
-    """Dotted key and value of everything that may not change."""
-    for path, value in _leaves((), manifest.settings):
-        if not _may_change(path):
-            yield ".".join(path), value
+def _judges(manifest: Manifest) -> list[str]:
+    """The names of the judges, the primary one first."""
     judges = manifest.settings.get("judge")
-    yield "the order of the judges", list(judges) if isinstance(judges, Mapping) else []
+    return list(judges) if isinstance(judges, Mapping) else []
+
+
+def _identity(manifest: Manifest, judges: list[str]) -> Iterator[tuple[str, object]]:
+    """Dotted key and value of everything that may not change, of the given judges only."""
+    for path, value in _leaves((), manifest.settings):
+        if not (_may_change(path) or (path[0] == "judge" and path[1] not in judges)):
+            yield ".".join(path), value
+    yield "the order of the judges", _judges(manifest)[: len(judges)]
     for dataset, bundle_hash in manifest.bundle_hashes.items():
         yield f"the bundle hash of {dataset}", bundle_hash
     yield "the wording of the protocol", manifest.wording_sha256

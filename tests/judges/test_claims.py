@@ -126,3 +126,12 @@ def test_every_judge_owes_its_own_verdict_the_first_named_first() -> None:
         ("primary", (two,)),
         ("second", (two,)),
     ]
+
+
+def test_how_often_a_judge_left_an_answer_unjudged_is_counted_for_all_that_say_the_same() -> None:
+    first, second = claim("1", "Rome"), claim("2", "rome.")
+    unclear = [line(second, "unjudged"), line(first, "unjudged"), line(second, "unjudged")]
+    (owed,) = owed_verdicts([first, second], unclear, [PRIMARY])
+    assert (owed.known, owed.passes) == (None, 2)
+    (fresh,) = owed_verdicts([first, second], unclear, [SECOND])
+    assert fresh.passes == 0

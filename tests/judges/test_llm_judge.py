@@ -59,6 +59,14 @@ def test_after_the_last_unclear_reply_the_answer_is_unjudged() -> None:
     assert [tag.turn for _, tag in model.calls] == list(range(1, TRIES + 1))
 
 
+def test_the_tries_of_a_later_pass_go_on_counting_and_begin_without_a_reminder() -> None:
+    model = ScriptedModel([Reply("Hm."), Reply("correct")])
+    asked = judge(model, TAG, "Capital of France?", ("Paris",), "Paris.", passes=2)
+    assert asyncio.run(asked).verdict == "correct"
+    assert [tag.turn for _, tag in model.calls] == [2 * TRIES + 1, 2 * TRIES + 2]
+    assert model.calls[0][0].messages == judge_messages("Capital of France?", ("Paris",), "Paris.")
+
+
 def test_an_empty_reply_is_unclear() -> None:
     result, _ = judged(Reply("", finish_reason="length"), Reply("correct"))
     assert result.verdict == "correct"

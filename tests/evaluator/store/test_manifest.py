@@ -112,6 +112,23 @@ def test_another_primary_judge_is_another_experiment() -> None:
         require_same_experiment(Path("run"), manifest(), swapped)
 
 
+THIRD = ('model = "judge"\n', 'model = "judge"\n[judge.third]\nprovider = "scripted"\nmodel = "judge"\n')
+
+
+def test_a_judge_may_be_added_after_the_others_and_stays_then() -> None:
+    last = manifest(text=EXPERIMENT + '[judge.third]\nprovider = "scripted"\nmodel = "judge"\n')
+    require_same_experiment(Path("run"), manifest(), last)
+    none = manifest(text=EXPERIMENT[: EXPERIMENT.index("[judge.j]")])
+    require_same_experiment(Path("run"), none, manifest())
+    with pytest.raises(RunFolderError, match=r"judge\.third\."):
+        require_same_experiment(Path("run"), last, manifest())
+
+
+def test_a_judge_that_is_added_before_another_would_take_its_place() -> None:
+    with pytest.raises(RunFolderError, match=r'the order of the judges is \["j","k"\] there and \["j","third"\]'):
+        require_same_experiment(Path("run"), manifest(), manifest(THIRD))
+
+
 def test_an_altered_bundle_or_wording_is_another_experiment() -> None:
     with pytest.raises(RunFolderError, match=r'the bundle hash of d is "abc" there and "xyz" here'):
         require_same_experiment(Path("run"), manifest(), replace(manifest(), bundle_hashes={"d": "xyz"}))
