@@ -125,7 +125,8 @@ def test_a_judge_may_be_added_after_the_others_and_stays_then() -> None:
 
 
 def test_a_judge_that_is_added_before_another_would_take_its_place() -> None:
-    with pytest.raises(RunFolderError, match=r'the order of the judges is \["j","k"\] there and \["j","third"\]'):
+    order = r'the order of the judges is \["j","k"\] there and \["j","third"\]'
+    with pytest.raises(RunFolderError, match=order):
         require_same_experiment(Path("run"), manifest(), manifest(THIRD))
 
 
