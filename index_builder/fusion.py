@@ -65,6 +65,10 @@ def fuse(rankings: Sequence[npt.NDArray[np.integer]], *, k: int = 60, depth: int
 
 
 def _queries(rankings: Sequence[npt.NDArray[np.integer]]) -> int:
+    for ranking in rankings:
+        if ranking.ndim != 2 or not np.issubdtype(ranking.dtype, np.integer):
+            msg = f"a ranking is whole numbers [queries, depth], not {ranking.dtype} of shape {ranking.shape}"
+            raise ValueError(msg)
     counts = {len(ranking) for ranking in rankings}
     if len(counts) != 1:
         msg = f"rankings of one batch have as many rows each, not {sorted(counts) or 'none at all'}"

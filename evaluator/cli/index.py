@@ -1,6 +1,7 @@
 """``readgate index``: builds bundles, and checks, measures and searches them."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
@@ -77,6 +78,7 @@ command.add_command(export.command)
     help="Of the shuffle before packing.",
 )
 @click.option("--out", type=FOLDER, required=True, help="The bundle to write.")
+@json_option
 def build(
     *,
     dataset: str,
@@ -90,6 +92,7 @@ def build(
     vector_cache: Path | None,
     seed: int,
     out: Path,
+    as_json: bool,
 ) -> None:
     """Build a bundle: chunks, questions, a BM25 index and vectors.
 
@@ -110,6 +113,9 @@ def build(
             analyser=analyser,
             vector_cache=vector_cache or out.resolve().with_name(FILE_NAME),
         )
+    if as_json:
+        _print_json({**asdict(summary), "path": str(summary.path)})
+        return
     for line in described(summary):
         click.echo(line)
 

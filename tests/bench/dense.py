@@ -26,9 +26,9 @@ from index_builder.datasets.corpus import distinct, read_corpus
 from index_builder.embedding.embedder import open_embedder
 from index_builder.sentences import sentences
 from index_builder.vectors import ExactVectors, VectorFacts, Vectors, open_vectors
-from index_builder.vectors.choice import WANTED_RECALL, build_graph
+from index_builder.vectors.choice import WANTED_RECALL, build_graph, crossover
 from tests.bench.apart import apart
-from tests.bench.places import CACHE, SOURCES, made_once, real_corpus, real_file
+from tests.bench.places import SOURCES, made_once, real_corpus, real_file
 from tests.bench.rows import Row, at_least, at_most, report
 from tests.bench.timing import Timing, interleaved, timed
 
@@ -41,18 +41,19 @@ QUERIES = 1000
 MOST_MS, MOST_BYTES = 5, 1100
 SEED = 7
 AT_ONCE = 50_000
+GRAPHS = ("index_builder/vectors", "tests/bench/dense.py")
 
 
 def rows(*, quick: bool) -> Iterator[Row]:
-    """Exact search, then both graphs; of a quick run the real one only where it has been built."""
+    """Exact search, then a graph; in a full run also the crossover, and a graph over real vectors."""
     with tempfile.TemporaryDirectory() as place:
         yield from _exact_rows(Path(place))
     count = QUICK_SEEDED if quick else SEEDED
-    yield from _graph_rows(
-        f"{count:,} × {DIMENSIONS} seeded", made_once(f"dense-{count}", _make_seeded(count))
-    )
-    if not quick or (CACHE / "bench-dense-real").is_dir():
-        yield from _graph_rows(f"{REAL:,} real MiniLM", made_once("dense-real", _make_real))
+    yield from _graph_rows(f"{count:,} × {DIMENSIONS} seeded", _seeded(count))
+    if not quick:
+        yield _crossover_row(_seeded(crossover(DIMENSIONS)))
+        real = made_once("dense-real", _make_real, made_by=(*GRAPHS, "index_builder/sentences.py"))
+        yield from _graph_rows(f"{REAL:,} real MiniLM", real)
 
 
 def _exact_rows(folder: Path) -> Iterator[Row]:
@@ -88,9 +89,11 @@ def _exact_rows(folder: Path) -> Iterator[Row]:
             )
 
 
-def _in_batches(search: Callable[[Vectors, int], object], queries: Vectors, depth: int) -> None:
-    for start in range(0, len(queries), EXACT_BATCH):
-        search(queries[start : start + EXACT_BATCH], depth)
+def _in_batches(
+    search: Callable[[Vectors, int], object], queries: Vectors, depth: int, size: int = EXACT_BATCH
+) -> None:
+    for start in range(0, len(queries), size):
+        search(queries[start : start + size], depth)
 
 
 def _bare(vectors: Vectors) -> Callable[[Vectors, int], npt.NDArray[np.intp]]:
@@ -135,6 +138,33 @@ def _graph_rows(name: str, folder: Path) -> Iterator[Row]:
     )
 
 
+def _crossover_row(folder: Path) -> Row:
+    """At the number of vectors from which on a graph is chosen: both ways, as a busy run asks."""
+    facts = VectorFacts(**json.loads((folder / "facts.json").read_text(encoding="utf-8")))
+    queries = np.load(folder / "queries.npy")
+    exact, graph = ExactVectors(folder / "vectors.npy"), open_vectors(folder, facts)
+    took = interleaved(
+        {
+            "exact": partial(
+                timed, partial(_in_batches, exact.search_batch, queries, DEFAULT_DEPTH, 64), QUERIES
+            ),
+            "graph": partial(
+                timed, partial(_in_batches, graph.search_batch, queries, DEFAULT_DEPTH, 64), QUERIES
+            ),
+        }
+    )
+    ours, theirs = took["exact"].cpu * 1e6, took["graph"].cpu * 1e6
+    return at_most(
+        f"exact beside graph at the crossover, {exact.shape[0]:,} × {DIMENSIONS}, batches of 64",
+        ours,
+        "µs of a processor a query",
+        None,
+        f"reading all vectors; the graph finds {facts.recall_at_50:.4f} of what exact search finds",
+        theirs=theirs,
+        ratio=ours / theirs,
+    )
+
+
 def _one_by_one(search: Callable[[Vectors, int], object], queries: Vectors, times: list[float]) -> Timing:
     def work() -> None:
         for row in range(len(queries)):
@@ -143,6 +173,10 @@ def _one_by_one(search: Callable[[Vectors, int], object], queries: Vectors, time
             times.append(time.perf_counter() - started)
 
     return timed(work, len(queries))
+
+
+def _seeded(count: int) -> Path:
+    return made_once(f"dense-{count}", _make_seeded(count), made_by=GRAPHS)
 
 
 def _make_seeded(count: int) -> Callable[[Path], None]:

@@ -1,13 +1,15 @@
-"""Where the bench finds real data and bundles, and keeps the big inputs it makes once.
+"""Where the bench finds real data, and keeps the big inputs it makes once.
 
-Made inputs stand in ``worlds/bench-…`` and are used again by the next run; deleting them is safe.
+Made inputs stand in ``worlds/bench-<name>-<hash of the code that makes them>`` and are used again by the
+next run for as long as that code stays as it is; deleting them is safe.
 """
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +22,6 @@ from tests.bench.rows import NotMeasuredError
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
-BUNDLES = ROOT / "bundles"
 CACHE = ROOT / "worlds"
 SOURCES = {"hotpotqa": "hotpotqa.json", "two_wiki": "2wikimultihopqa.json", "musique": "musique.jsonl"}
 CORPORA = {
@@ -30,6 +31,19 @@ CORPORA = {
 }
 
 QUICK_QUESTIONS = 100
+BUILDERS = tuple(
+    f"index_builder/{part}"
+    for part in (
+        "build.py",
+        "chunk_store.py",
+        "chunking.py",
+        "embedding/minilm.py",
+        "lexical",
+        "manifest.py",
+        "vectors",
+    )
+)
+"""What the bytes of a bundle depend on."""
 
 
 def real_file(*parts: str) -> Path:
@@ -49,24 +63,17 @@ def world(passages: int) -> Path:
     """A generated world of three sets with so many passages each, made once, as ``data world`` writes it."""
     amounts = ["--questions", "1000", "--passages", str(passages), "--seed", "7"]
     return made_once(
-        f"world-{passages}", lambda folder: _readgate("data", "world", "--out", str(folder), *amounts)
+        f"world-{passages}",
+        lambda folder: _readgate("data", "world", "--out", str(folder), *amounts),
+        made_by=("index_builder/datasets/world",),
     )
 
 
 def real_bundle(dataset: str, *, quick: bool = False) -> Path:
-    """A bundle of a real set with MiniLM vectors: the one under ``bundles``, or one made for the bench.
-
-    For a quick run, where there is none yet, it is of the contexts of the first questions alone.
-    """
-    whole = CACHE / f"bench-{dataset}"
-    for bundle in (BUNDLES / dataset, whole):
-        if (bundle / "manifest.json").is_file():
-            return bundle
+    """A bundle of a real set with MiniLM vectors; for a quick run of the first questions' contexts alone."""
     source = real_file(SOURCES[dataset])
-    if quick:
-        return made_once(f"{dataset}-quick", partial(_build_part, dataset, source)) / "bundle"
-    _build(dataset, source, whole, "--corpus", str(real_corpus(dataset)))
-    return whole
+    make = partial(_build_part if quick else _build_whole, dataset, source)
+    return made_once(f"{dataset}-quick" if quick else dataset, make, made_by=BUILDERS) / "bundle"
 
 
 class LongHashedWords(HashedWords):
@@ -77,7 +84,8 @@ class LongHashedWords(HashedWords):
 
 def vectors_bundle(passages: int) -> Path:
     """A bundle of a generated world with so many passages, with ``LongHashedWords``."""
-    return made_once(f"vectors-{passages}", partial(_make_vectors_bundle, passages)) / "bundle"
+    make = partial(_make_vectors_bundle, passages)
+    return made_once(f"vectors-{passages}", make, made_by=BUILDERS) / "bundle"
 
 
 def _make_vectors_bundle(passages: int, folder: Path) -> None:
@@ -86,6 +94,10 @@ def _make_vectors_bundle(passages: int, folder: Path) -> None:
     records = Dataset(LOADERS[dataset](made / SOURCES[dataset]).questions, (), {})
     recipe = Recipe(dataset, "passage", 7, LongHashedWords(), {})
     write_bundle(records, corpus, recipe, folder / "bundle", lambda *_: None)
+
+
+def _build_whole(dataset: str, source: Path, folder: Path) -> None:
+    _build(dataset, source, folder / "bundle", "--corpus", str(real_corpus(dataset)))
 
 
 def _build_part(dataset: str, source: Path, folder: Path) -> None:
@@ -99,13 +111,20 @@ def _build_part(dataset: str, source: Path, folder: Path) -> None:
 
 
 def _build(dataset: str, source: Path, bundle: Path, *options: str) -> None:
-    files = ["--source", str(source), "--out", str(bundle), *options]
+    cache = str(CACHE / "bench-vectors.sqlite")
+    files = ["--source", str(source), "--out", str(bundle), "--vector-cache", cache, *options]
     _readgate("index", "build", "--dataset", dataset, *files)
 
 
-def made_once(name: str, make: Callable[[Path], object]) -> Path:
-    """The folder ``worlds/bench-<name>``, filled by ``make`` when it is not there; never half filled."""
-    folder = CACHE / f"bench-{name}"
+def made_once(name: str, make: Callable[[Path], object], *, made_by: Sequence[str]) -> Path:
+    """A folder, filled by ``make`` when it is not there; never half filled.
+
+    Args:
+        name: What is in it.
+        make: Fills an empty folder.
+        made_by: The modules and packages, seen from the root, on which its content depends.
+    """
+    folder = CACHE / f"bench-{name}-{_hash_of(made_by)}"
     if not folder.is_dir():
         unfinished = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -113,6 +132,14 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
         make(unfinished)
         unfinished.rename(folder)
     return folder
+
+
+def _hash_of(places: Sequence[str]) -> str:
+    found = [path for place in places for path in (ROOT / place, *(ROOT / place).rglob("*.py"))]
+    if not found:
+        raise NotMeasuredError(f"no code at {', '.join(places)}")
+    code = b"".join(path.read_bytes() for path in sorted(found) if path.is_file())
+    return hashlib.sha256(code).hexdigest()[:8]
 
 
 def _readgate(*arguments: str) -> None:

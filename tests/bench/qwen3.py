@@ -95,12 +95,13 @@ def parity(*, quick: bool) -> list[Row]:
 def speed(*, quick: bool) -> list[Row]:
     """Tokens a processor-second in int8 beside torch in float32, and beside the bare int8 products."""
     sizes, vocabulary = (QUICK, QUICK_VOCABULARY) if quick else (FULL, VOCABULARY)
-    folder = made_once(f"qwen3-{sizes['num_hidden_layers']}-layers", partial(make, sizes, vocabulary))
+    name, export = f"qwen3-{sizes['num_hidden_layers']}-layers", ("index_builder/embedding/export",)
+    folder = made_once(name, partial(make, sizes, vocabulary), made_by=export)
     texts: list[str] = json.loads((folder / "texts.json").read_bytes())
     model = qwen3(folder / "int8")
     counts = model.token_counts(texts)
     tokens = sum(counts)
-    with apart("transformers_embed", folder, threads=1, pooling="last") as theirs:
+    with apart("transformers_embed", folder, threads=1) as theirs:
         taken = interleaved(
             {
                 "ours": lambda: timed(lambda: model.embed_documents(texts), tokens),

@@ -28,7 +28,11 @@ FULL_SECONDS = 3 * 3600
 OUT = Path("bench.json")
 ENDED = {0: "", NOT_MEASURED: "something is not here: its last words stand above"}
 PACKAGES = ("numpy", "tantivy", "usearch", "onnxruntime", "tokenizers")
-COMPETITORS = ("bm25s", "numba", "faiss-cpu", "ranx", "torch", "transformers")
+COMPETITORS = tuple(
+    line.partition("==")[0]
+    for line in (ROOT / "requirements-bench.txt").read_text(encoding="utf-8").splitlines()
+    if "==" in line
+)
 
 
 def measured(source: str, seconds: float, *, quick: bool) -> tuple[list[Row], str]:

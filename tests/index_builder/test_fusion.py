@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -172,6 +173,11 @@ def test_a_ranking_may_have_no_columns() -> None:
 def test_rankings_of_another_number_of_queries_or_none_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match=r"as many rows each, not \[1, 2\]"):
         fuse([padded([[1]], 1), padded([[1], [2]], 1)], k=60, depth=1)
+    halves: Any = np.full((1, 3), 0.5)
+    with pytest.raises(ValueError, match=r"whole numbers \[queries, depth\], not float64"):
+        fuse([halves], k=60, depth=3)
+    with pytest.raises(ValueError, match=r"of shape \(3,\)"):
+        fuse([np.zeros(3, dtype=np.int64)], k=60, depth=3)
     with pytest.raises(ValueError, match="not none at all"):
         fuse([], k=60, depth=1)
 

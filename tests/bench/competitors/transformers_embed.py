@@ -1,6 +1,6 @@
-"""transformers under torch in fp32: texts in batches of near lengths, mean or last token, unit rows.
+"""transformers under torch in fp32: texts in batches of near lengths, last token, unit rows.
 
-Options: ``threads``, ``pooling`` (mean | last). The folder holds the model's ``config.json`` (its weights
+Options: ``threads``. The folder holds the model's ``config.json`` (its weights
 are random, which costs what trained ones do) and ``ids.json``, the token ids of each text. The batch size
 is the fastest of a few, tried before the rounds. A unit is a real token: padding is not counted.
 """
@@ -28,25 +28,21 @@ def prepare(folder: Path, options: Options) -> Work:
     model = AutoModel.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32).eval()
     texts: list[list[int]] = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
     texts.sort(key=len, reverse=True)
-    mean = options["pooling"] == "mean"
-    tries = {str(batch): partial(_embed, model, texts[::TRIED], batch, mean=mean) for batch in BATCHES}
+    tries = {str(batch): partial(_embed, model, texts[::TRIED], batch) for batch in BATCHES}
     costs = interleaved({batch: partial(timed, work) for batch, work in tries.items()}, rounds=2)
     batch = int(min(costs, key=lambda name: costs[name].cpu))
     facts = {"threads": options["threads"], "batch": batch, "attention": model.config._attn_implementation}
-    return Work(lambda: _embed(model, texts, batch, mean=mean), sum(map(len, texts)), facts)
+    return Work(lambda: _embed(model, texts, batch), sum(map(len, texts)), facts)
 
 
-def _embed(model: torch.nn.Module, texts: list[list[int]], batch: int, *, mean: bool) -> torch.Tensor:
+def _embed(model: torch.nn.Module, texts: list[list[int]], batch: int) -> torch.Tensor:
     rows = []
     with torch.inference_mode():
         for start in range(0, len(texts), batch):
             ids = [torch.tensor(text) for text in texts[start : start + batch]]
             mask = pad_sequence([torch.ones_like(text) for text in ids], batch_first=True)
             hidden = model(pad_sequence(ids, batch_first=True), attention_mask=mask).last_hidden_state
-            if mean:
-                rows.append((hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True))
-            else:
-                rows.append(hidden[torch.arange(len(ids)), mask.sum(1) - 1])
+            rows.append(hidden[torch.arange(len(ids)), mask.sum(1) - 1])
         return normalize(torch.cat(rows))
 
 

@@ -1,7 +1,8 @@
 """``readgate index export-qwen3``: what it says of an export, and of folders it cannot export."""
 
+import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,12 @@ def test_the_command_says_how_near_the_export_is(readgate: Command, monkeypatch:
         "largest difference 1.7e-07 in fp32\n"
     )
     assert err == "model: transformers 15/15 · texts\n"
+
+
+def test_the_export_is_printed_as_json(readgate: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "export_qwen3", lambda *_, **__: FACTS)
+    code, out, _ = readgate("index", "export-qwen3", "weights", "--out", "model", "--json")
+    assert (code, json.loads(out)) == (DONE, json.loads(json.dumps(asdict(FACTS))))
 
 
 def test_int8_is_told_with_its_cosine_and_what_was_left_out_of_it() -> None:

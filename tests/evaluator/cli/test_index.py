@@ -262,6 +262,14 @@ def test_what_a_build_repaired_and_could_not_place_is_listed(world: Path) -> Non
     assert len(lines) == 5 + SHOWN_PROBLEMS + 1
 
 
+def test_a_build_is_told_as_json(here: Path, world: Path, readgate: Command) -> None:
+    del here
+    code, out, _ = readgate(*build(world / "hotpotqa.json", "--dataset", "hotpotqa", "--json"))
+    told = orjson.loads(out)
+    assert (code, told["path"], told["already_there"], told["cached_vectors"]) == (0, "b", False, 0)
+    assert told["manifest"]["bundle_hash"] == open_bundle(Path("b"), verify_hashes=True).manifest.bundle_hash
+
+
 @pytest.mark.parametrize(("recall", "warnings"), [(0.98, 0), (0.9799, 1)])
 def test_a_graph_is_told_with_what_it_finds_and_a_warning_when_that_is_little(
     world: Path, recall: float, warnings: int
