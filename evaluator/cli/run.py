@@ -7,17 +7,17 @@ import asyncio
 import shlex
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from evaluator.cli import wiring
 from evaluator.cli.main import DONE, INCOMPLETE, INTERRUPTED, printable
-from evaluator.cli.session import session
+from evaluator.cli.replay import Replay, replay_owed, unserved
+from evaluator.cli.session import Work, session
 from evaluator.core.outcome import Failed
-from evaluator.core.ports import Sink
-from evaluator.core.settings import Experiment, ModelSettings, experiment_of
+from evaluator.core.settings import Experiment, experiment_of
 from evaluator.core.trajectory import Trajectory
 from evaluator.evidence.entities.by_rule import entities
 from evaluator.run.batch import run_batch
@@ -26,47 +26,66 @@ from evaluator.run.episode import run_episode
 from evaluator.run.grid import Grid, Plan, plan_grid
 from evaluator.store.manifest import ExpectedCell, Manifest, ModelsSeen
 from evaluator.store.owed import owed
-from evaluator.store.run_folder import RunFolder, open_for_run
+from evaluator.store.run_folder import open_for_run
+
+FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
 @click.argument("experiment")
-@click.option("--out", type=click.Path(path_type=Path), help="The run folder; default runs/<name>.")
+@click.option("--out", type=FOLDER, help="The run folder; default runs/<name>, or runs/<name>-replay.")
 @click.option("--budget-usd", type=float, help="What the run folder may spend in all, judging included.")
 @click.option("--limit", type=click.IntRange(min=1), help="Run only so many questions of each cell for now.")
 @click.option("--concurrency", type=int, help="Trajectories in flight.")
+@click.option(
+    "--replay", "source", type=FOLDER, help="Ask no model: take the replies that this run recorded."
+)
 def command(
-    experiment: str, out: Path | None, budget_usd: float | None, limit: int | None, concurrency: int | None
+    experiment: str,
+    out: Path | None,
+    budget_usd: float | None,
+    limit: int | None,
+    concurrency: int | None,
+    source: Path | None,
 ) -> int:
     """Run EXPERIMENT, a TOML file or the name of a shipped experiment.
 
     The same command goes on after an interruption: finished trajectories stay, failed ones are tried
-    again.
+    again, and no call that was answered is made again. Judges may be added behind those there are.
+
+    With --replay RUN it is executed again out of the journal of RUN into another folder: no network, no
+    key, nothing spent. Requests must be what they were; the first that differs is named.
     """
     settings = wiring.find_experiment(experiment)
     settings = with_overrides(settings, experiment, budget_usd=budget_usd, concurrency=concurrency)
     used = {condition.controller for condition in settings.condition}
     controllers = {name: table for name, table in settings.controller.items() if name in used}
-    wiring.require_prices(settings)
-    wiring.require_reachable(controllers)
+    path = out or Path("runs") / (f"{settings.name}-replay" if source else settings.name)
+    replay = None if source is None else Replay.of(source, settings, path)
+    if replay is None:
+        wiring.require_prices(settings)
+        wiring.require_reachable(controllers)
     bundles = wiring.open_bundles(settings)
     hashes = {name: bundle.manifest.bundle_hash for name, bundle in bundles.items()}
     questions = {name: bundle.questions for name, bundle in bundles.items()}
     grid = plan_grid(settings, questions, hashes, wiring.wording_sha256(), limit)
     for note in grid.notes:
         click.echo(f"note: {note}", err=True)
-    path = out or Path("runs") / settings.name
-    manifest = _manifest(settings, grid, hashes)
     with (
         wiring.open_libraries(settings, bundles) as libraries,
-        wiring.scripted_servers(controllers) as served,
-        open_for_run(path, manifest) as (folder, calls, trajectories),
+        nullcontext(unserved(controllers)) if replay else wiring.scripted_servers(controllers) as tables,
+        open_for_run(path, _manifest(settings, grid, hashes, replay)) as (folder, calls, trajectories),
     ):
-        work = Work(folder, grid, served, libraries, calls, trajectories)
-        code = asyncio.run(run_owed(work))
+        work = Work(folder, grid, tables, libraries, calls, trajectories)
+        code = asyncio.run(replay_owed(work, replay) if replay else run_owed(work))
     if code == INTERRUPTED:
         words = ["readgate", "run", experiment, "--out", str(path)]
-        given = {"--budget-usd": budget_usd, "--limit": limit, "--concurrency": concurrency}
+        given = {
+            "--budget-usd": budget_usd,
+            "--limit": limit,
+            "--concurrency": concurrency,
+            "--replay": source,
+        }
         words += [word for name, value in given.items() if value is not None for word in (name, str(value))]
         click.echo(f"interrupted; to go on: {shlex.join(words)}", err=True)
     return code
@@ -82,18 +101,6 @@ def with_overrides(
     if concurrency is not None:
         tree["rate"]["trajectories"] = concurrency
     return experiment_of(tree, source)
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """An open run folder and everything that is needed to fill it."""
-
-    folder: RunFolder
-    grid: Grid
-    controllers: Mapping[str, ModelSettings]
-    libraries: wiring.Libraries
-    calls: Sink
-    trajectories: Sink
 
 
 async def run_owed(work: Work) -> int:
@@ -141,7 +148,9 @@ async def run_owed(work: Work) -> int:
     return INCOMPLETE if failed else DONE
 
 
-def _manifest(experiment: Experiment, grid: Grid, hashes: Mapping[str, str]) -> Manifest:
+def _manifest(
+    experiment: Experiment, grid: Grid, hashes: Mapping[str, str], replay: Replay | None = None
+) -> Manifest:
     return Manifest(
         code_version=wiring.code_version(),
         expected=tuple(ExpectedCell(cell.dataset, cell.condition, n) for cell, n in grid.expected.items()),
@@ -153,4 +162,5 @@ def _manifest(experiment: Experiment, grid: Grid, hashes: Mapping[str, str]) -> 
         deviations=wiring.deviations(experiment),
         started_at=timestamp(SystemClock().now()),
         ended_at=None,
+        replay_of=replay.mark() if replay else None,
     )

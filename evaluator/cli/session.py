@@ -9,17 +9,19 @@ import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import click
 
 from evaluator.budget.ledger import Ledger
 from evaluator.cli.progress import Tally, tally
-from evaluator.cli.wiring import Witnessed, open_models
+from evaluator.cli.wiring import Libraries, Witnessed, open_models
 from evaluator.core.errors import CapReachedError
 from evaluator.core.ports import FinishedCalls, Sink
 from evaluator.core.settings import ModelSettings
 from evaluator.run.batch import GRACE_SECONDS
 from evaluator.run.clocks import SystemClock, timestamp
+from evaluator.run.grid import Grid
 from evaluator.store.run_folder import RunFolder
 
 
@@ -33,6 +35,18 @@ class Session:
     ledger: Ledger
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An open run folder and everything that is needed to fill it."""
+
+    folder: RunFolder
+    grid: Grid
+    controllers: Mapping[str, ModelSettings]
+    libraries: Libraries
+    calls: Sink
+    trajectories: Sink
+
+
 @asynccontextmanager
 async def session(
     folder: RunFolder,
@@ -44,6 +58,7 @@ async def session(
     total: int | None,
     trouble: str,
     role: str = "",
+    recorded: Mapping[str, FinishedCalls] = MappingProxyType({}),
 ) -> AsyncIterator[Session]:
     """Open everything that a pass over a run folder needs, and end it in order.
 
@@ -56,19 +71,17 @@ async def session(
         total: How many there are, None when that is not known yet.
         trouble: What an item that went wrong is called.
         role: Stands before the models' names in the manifest.
+        recorded: By model, the calls of a replayed run that it answers out of.
     """
-    experiment, clock = folder.experiment, SystemClock()
-    ledger = Ledger(experiment.budget.usd)
-    ledger.replay(folder.calls())
-    in_flight = experiment.rate.trajectories
+    clock, ledger = SystemClock(), _ledger_of(folder)
     async with open_models(
         tables,
-        experiment,
+        folder.experiment,
         ledger=ledger,
         journal=calls,
         finished=finished,
+        recorded=recorded,
         clock=clock,
-        in_flight=in_flight,
     ) as models:
         try:
             with (
@@ -84,6 +97,13 @@ async def session(
         finally:
             seen = {f"{role}{name}": model.seen() for name, model in models.items()}
             folder.note_stop(timestamp(clock.now()), seen)
+
+
+def _ledger_of(folder: RunFolder) -> Ledger:
+    """The budget of a run folder with what was spent in it so far."""
+    ledger = Ledger(folder.experiment.budget.usd)
+    ledger.replay(folder.calls())
+    return ledger
 
 
 @contextmanager

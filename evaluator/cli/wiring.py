@@ -21,7 +21,7 @@ from evaluator.controllers.http_line import open_session
 from evaluator.controllers.openai_chat import OpenAIChat
 from evaluator.controllers.scripted.completions import PROGRAMS
 from evaluator.controllers.scripted.server import HOST, ScriptedServer
-from evaluator.controllers.stack import build_model, destination, key_variable, price_of
+from evaluator.controllers.stack import build_model, build_offline, destination, key_variable, price_of
 from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, content_hash
 from evaluator.core.errors import CredentialError, InputError, SettingsError
@@ -214,33 +214,44 @@ async def open_models(
     ledger: Ledger,
     journal: Sink,
     finished: FinishedCalls,
+    recorded: Mapping[str, FinishedCalls],
     clock: Clock,
-    in_flight: int,
 ) -> AsyncIterator[dict[str, Witnessed]]:
-    """The models of some tables behind all their layers, sharing one pace, one budget, one session."""
+    """The models of some tables behind all their layers, sharing one pace, one budget, one session.
+
+    Those that ``recorded`` names answer out of what they said in another run.
+    """
     pace = Pace(experiment.rate, clock)
     prices = PriceTable.load(experiment.prices)
-    luck = Random()
-    async with open_session(in_flight) as session:
-        yield {
-            name: Witnessed(
-                build_model(
+    luck, seconds = Random(), experiment.limits.call_seconds
+    async with open_session(experiment.rate.trajectories) as session:
+
+        def build(name: str, settings: ModelSettings) -> OpenAIChat:
+            if name in recorded:
+                return build_offline(
                     settings,
-                    rate=pace,
-                    ledger=ledger,
                     prices=prices,
                     journal=journal,
                     finished=finished,
+                    source=recorded[name],
                     clock=clock,
-                    luck=luck,
-                    session=session,
-                    api_key=os.environ.get(key_variable(settings) or ""),
-                    call_seconds=experiment.limits.call_seconds,
-                ),
-                settings.model,
+                    call_seconds=seconds,
+                )
+            return build_model(
+                settings,
+                rate=pace,
+                ledger=ledger,
+                prices=prices,
+                journal=journal,
+                finished=finished,
+                clock=clock,
+                luck=luck,
+                session=session,
+                api_key=os.environ.get(key_variable(settings) or ""),
+                call_seconds=seconds,
             )
-            for name, settings in tables.items()
-        }
+
+        yield {name: Witnessed(build(name, table), table.model) for name, table in tables.items()}
 
 
 def _port(base_url: str | None) -> int:

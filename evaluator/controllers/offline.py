@@ -5,7 +5,7 @@ marked as spent elsewhere. A request that the recorded run did not make cannot b
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evaluator.controllers.line import Attempt, RawReply
@@ -52,7 +52,7 @@ class Offline:
 
 
 async def take_over(
-    lines: Sequence[Sent | Returned], tag: CallTag, taken: Sequence[Sent | Returned], journal: Sink
+    lines: Iterable[Sent | Returned], tag: CallTag, taken: Iterable[Sent | Returned], journal: Sink
 ) -> None:
     """Write the lines of another run's calls into the journal of this one, each once.
 
@@ -72,7 +72,8 @@ async def take_over(
 def _difference(attempt: Attempt, lines: Sequence[Sent | Returned]) -> str:
     """What is not in the replayed journal, and where the request leaves what is."""
     tag = attempt.tag
-    whose = f"of trajectory {tag.trajectory_id} ({tag.cell.dataset}, {tag.cell.condition})"
+    name = lines[0].trajectory_id if lines else tag.trajectory_id
+    whose = f"of trajectory {name} ({tag.cell.dataset}, {tag.cell.condition})"
     which = (
         f"turn {tag.turn} {whose}"
         if tag.purpose == "agent"

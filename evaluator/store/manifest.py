@@ -39,6 +39,14 @@ class ModelsSeen:
     returned: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayOf:
+    """The run that another one replays: where it was, and its first start, which is its identity."""
+
+    path: str
+    started_at: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """All of a run but its lines.
@@ -54,6 +62,7 @@ class Manifest:
         deviations: What of the protocol a model does not take, by controller.
         started_at: Of the first start, RFC 3339 in UTC.
         ended_at: Of the last stop; None while running or after a kill.
+        replay_of: The run it was replayed from; None when its models were asked.
     """
 
     code_version: str
@@ -66,6 +75,7 @@ class Manifest:
     deviations: Mapping[str, Mapping[str, str]]
     started_at: str
     ended_at: str | None
+    replay_of: ReplayOf | None = None
 
 
 MANIFESTS: TypeAdapter[Manifest] = TypeAdapter(Manifest)
@@ -149,6 +159,8 @@ def _identity(manifest: Manifest, judges: list[str]) -> Iterator[tuple[str, obje
     for dataset, bundle_hash in manifest.bundle_hashes.items():
         yield f"the bundle hash of {dataset}", bundle_hash
     yield "the wording of the protocol", manifest.wording_sha256
+    if manifest.replay_of is not None:
+        yield "the start of the run it replays", manifest.replay_of.started_at
 
 
 def _leaves(path: tuple[str, ...], tree: object) -> Iterator[tuple[tuple[str, ...], object]]:

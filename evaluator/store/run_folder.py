@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
 import orjson
@@ -83,11 +84,13 @@ class RunFolder:
         """Every line of every call journal."""
         return self._records("calls", CALL_LINES)
 
-    def agent_calls(self, trajectory_ids: Iterable[str]) -> JournalIndex:
-        """The calls made so far for some trajectories."""
+    def agent_calls(
+        self, trajectory_ids: Iterable[str], names: Mapping[str, str] = MappingProxyType({})
+    ) -> JournalIndex:
+        """The calls made so far for some trajectories; ``names`` as of ``JournalIndex``."""
         wanted = frozenset(trajectory_ids)
         files = self.files("calls") if wanted else []
-        return JournalIndex(files, lambda purpose, each: purpose == "agent" and each in wanted)
+        return JournalIndex(files, lambda purpose, each: purpose == "agent" and each in wanted, names)
 
     def judge_calls(self) -> JournalIndex:
         """The calls made so far for verdicts."""

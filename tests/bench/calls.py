@@ -15,6 +15,7 @@ import aiohttp
 import orjson
 
 from evaluator.cli import run, wiring
+from evaluator.cli.session import Work
 from evaluator.core.settings import experiment_of
 from evaluator.run.grid import plan_grid
 from evaluator.store.run_folder import open_for_run
@@ -79,8 +80,7 @@ def measure(bundle: str, questions: int | None) -> dict[str, float]:
         before = _resident_mib()
         embedding, started, wall = library.embed_seconds, time.process_time(), time.perf_counter()
         assert (
-            asyncio.run(run.run_owed(run.Work(opened[0], grid, settings.controller, libraries, *opened[1:])))
-            == 0
+            asyncio.run(run.run_owed(Work(opened[0], grid, settings.controller, libraries, *opened[1:]))) == 0
         )
         spent, wall = time.process_time() - started, time.perf_counter() - wall
         embedding = library.embed_seconds - embedding

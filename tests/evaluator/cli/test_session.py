@@ -6,11 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
@@ -22,13 +20,12 @@ import pytest
 from evaluator.cli.main import main
 from evaluator.cli.session import session, stop_on_signals
 from evaluator.controllers.fakes import FakeCalls
-from evaluator.controllers.scripted.completions import complete
 from evaluator.core.errors import CapReachedError
 from evaluator.core.journal import Returned, Sent
-from evaluator.core.trajectory import Asked, Trajectory
 from evaluator.store.run_folder import RunFolder
 from tests.contract import fault_server as server
-from tests.contract.fault_server import Answer, FaultServer, Received
+from tests.contract.fault_server import Answer, Received
+from tests.contract.in_thread import programs, serving, undisturbed
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
@@ -86,36 +83,6 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-
-
-def undisturbed(trajectory: Trajectory) -> Trajectory:
-    """All of a trajectory that does not depend on when it was run."""
-    steps = tuple(
-        replace(step, latency_s=0.0) if isinstance(step, Asked) else step for step in trajectory.steps
-    )
-    return replace(trajectory, steps=steps, started_at="", seconds=0.0)
-
-
-def programs(request: Received) -> Answer:
-    """The scripted programs, as any server of chat completions."""
-    status, body = complete(request.body)
-    return server.response(status, body, name="served")
-
-
-@contextmanager
-def serving(behave: server.Behaviour) -> Iterator[FaultServer]:
-    """A fault server in a thread of its own, for commands that run in this one."""
-    loop, faulty = asyncio.new_event_loop(), FaultServer(behave)
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(faulty.__aenter__(), loop).result()
-    try:
-        yield faulty
-    finally:
-        asyncio.run_coroutine_threadsafe(faulty.__aexit__(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 def test_faults_on_one_request_in_five_change_no_outcome_and_no_verdict(

@@ -120,8 +120,8 @@ def test_a_model_remembers_who_answered(here: Path) -> None:
                 ledger=Ledger(None),
                 journal=Nowhere(),
                 finished=FakeCalls(),
+                recorded={},
                 clock=SystemClock(),
-                in_flight=2,
             ) as models:
                 request = ModelRequest((SystemMessage("s"), UserMessage("Who?")))
                 tag = CallTag("agent", Cell("d", "c"), "t", judge="", turn=1)
