@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 
 from evaluator.store.run_folder import RunFolder
@@ -55,6 +56,44 @@ def test_judging_again_asks_nothing(run: Path, readgate: Command) -> None:
     code, out, _ = readgate("judge", run)
     assert (code, out.split(",")[0]) == (0, "0 verdicts given")
     assert {name: (run / name).read_bytes() for name in before} == before
+
+
+def test_a_judge_added_to_a_finished_run_judges_beside_the_first_and_changes_none_of_its_lines(
+    here: Path, run: Path, readgate: Command
+) -> None:
+    assert readgate("judge", run)[0] == 0
+    before = {name: (run / name).read_bytes() for name in ("verdicts.jsonl", "calls.jsonl")}
+    figures = readgate("report", run, "--json")[1]
+    text = (here / "small.toml").read_text()
+    second = JUDGE.replace("primary", "second") + "\nmax_output_tokens = 99"
+    (here / "small.toml").write_text(text.replace(JUDGE, f"{JUDGE}\n{second}"))
+    assert readgate("run", "small.toml", "--limit", 4)[0] == 0
+    code, out, _ = readgate("judge", run)
+    given = len(before["verdicts.jsonl"].splitlines())
+    assert (code, out.split(",")[0]) == (0, f"{given} verdicts given")
+    verdicts = [line.judge.name for line in RunFolder.open(run).verdicts()]
+    assert verdicts == ["primary"] * given + ["second"] * given
+    for name, content in before.items():
+        assert (run / name).read_bytes().startswith(content)
+    after = orjson.loads(readgate("report", run, "--json")[1])
+    assert after["pairs"] == orjson.loads(figures)["pairs"]
+    assert list(RunFolder.open(run).experiment.judge) == ["primary", "second"]
+
+    for changed in (text, text.replace(JUDGE, f"{second}\n{JUDGE}"), text.replace(JUDGE, second)):
+        (here / "small.toml").write_text(changed)
+        code, _, err = readgate("run", "small.toml", "--limit", 4)
+        assert (code, "belongs to another experiment" in err) == (2, True)
+
+
+def test_verdicts_that_were_answered_and_not_written_are_not_paid_for_again(
+    run: Path, readgate: Command
+) -> None:
+    assert readgate("judge", run)[0] == 0
+    whole, calls = (run / "verdicts.jsonl").read_bytes(), (run / "calls.jsonl").read_bytes()
+    (run / "verdicts.jsonl").write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
+    assert readgate("judge", run)[0] == 0
+    assert sorted((run / "verdicts.jsonl").read_bytes().splitlines()) == sorted(whole.splitlines())
+    assert (run / "calls.jsonl").read_bytes() == calls
 
 
 def test_an_altered_bundle_is_refused_before_any_answer_is_judged(
