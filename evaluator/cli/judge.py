@@ -23,10 +23,11 @@ from judges.stage import judge_run
 def command(run: Path) -> int:
     """Judge the answers of the run folder RUN by the judges its experiment names.
 
-    The same command goes on after an interruption, and asks again where no clear verdict came. In a run
-    that was replayed, the judges of the run it replays give the verdicts they gave there, at no cost.
+    The same command goes on after an interruption, and asks again where no clear verdict came. Judges may
+    be added in its experiment.toml behind those there are; the first stays the primary one. Where RUN
+    replays another run, the judges of that run give the verdicts that they gave there, at no cost.
     """
-    folder = RunFolder.open(run)
+    folder = RunFolder.open_edited(run)
     judges = folder.experiment.judge
     if not judges:
         raise SettingsError(f"the experiment of {run} names no judge: it has no [judge.*] table")

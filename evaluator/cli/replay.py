@@ -108,6 +108,7 @@ class Replay:
 async def replay_owed(work: Work, replay: Replay) -> int:
     """Replay what is not replayed yet; the exit code says how it ended."""
     folder, clock, total = work.folder, SystemClock(), len(work.grid.plans)
+    differing: dict[str, ReplayError] = {}
     plans = replay.there(work.grid.plans)
     missing = replay.owed(plans, folder.finished())
     calls, taken = replay.calls(plans[each] for each in missing), folder.agent_calls(missing)
@@ -128,27 +129,29 @@ async def replay_owed(work: Work, replay: Replay) -> int:
             if replay.failed(plan):
                 return await replay.failure(plan, calls, taken, work.calls)
             library = work.libraries[plan.cell.dataset, plan.retriever]
-            return await run_episode(plan, opened.models[plan.controller], library, clock, entities)
+            try:
+                return await run_episode(plan, opened.models[plan.controller], library, clock, entities)
+            except ReplayError as error:
+                differing[plan.trajectory_id] = error
+                raise
 
-        result = await run_batch(
-            (plans[each] for each in missing),
-            worker,
-            work.trajectories,
-            in_flight=folder.experiment.rate.trajectories,
-            progress=opened.counted,
-            stop=opened.stop,
-        )
+        try:
+            result = await run_batch(
+                (plans[each] for each in missing),
+                worker,
+                work.trajectories,
+                in_flight=folder.experiment.rate.trajectories,
+                progress=opened.counted,
+                stop=opened.stop,
+            )
+        except ReplayError:
+            # Whatever stands before it in the order of the grid was begun before it and has ended too.
+            raise next(differing[each] for each in missing if each in differing) from None
     stood = sum(replay.failed(plans[name]) for name in plans.keys() - set(missing))
     failed = stood + opened.counted.troubled
     there = len(plans) - len(missing) + result.done - failed
-    summary = (
-        f"{there} of {total} trajectories replayed, {failed} failed, ${opened.ledger.committed:.4f} spent"
-    )
-    if result.interrupted:
-        click.echo(summary)
-        return INTERRUPTED
-    click.echo(f"{summary}; next: readgate judge {shlex.quote(str(folder.path))}")
-    return INCOMPLETE if failed else DONE
+    said = f"{there} of {total} trajectories replayed, {failed} failed, ${opened.ledger.committed:.4f} spent"
+    return _end(said, folder.path, failed=failed, interrupted=result.interrupted)
 
 
 def recorded_judges(folder: RunFolder) -> Mapping[str, FinishedCalls]:
@@ -171,6 +174,14 @@ def recorded_judges(folder: RunFolder) -> Mapping[str, FinishedCalls]:
         for name, ours in folder.experiment.judge.items()
         if name in theirs and _same(ours) == _same(theirs[name])
     }
+
+
+def _end(said: str, path: Path, *, failed: int, interrupted: bool) -> int:
+    """Say how a replay ended and what is next; the exit code."""
+    click.echo(said if interrupted else f"{said}; next: readgate judge {shlex.quote(str(path))}")
+    if interrupted:
+        return INTERRUPTED
+    return INCOMPLETE if failed else DONE
 
 
 def unserved(tables: Mapping[str, ModelSettings]) -> dict[str, ModelSettings]:

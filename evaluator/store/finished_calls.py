@@ -56,6 +56,8 @@ class JournalIndex:
 
     def lines(self, tag: CallTag, body: bytes) -> Sequence[Sent | Returned]:
         """The lines of all attempts at one call in their order, also at an agent's with another body."""
+        if not self._places:
+            return ()
         key = self._name(tag.trajectory_id)
         if tag.purpose == "judge":
             key = _judge_key(tag.judge, hashlib.sha256(body).hexdigest())

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluator.core.errors import RunFolderError
 from evaluator.core.journal import CALL_LINES, TRAJECTORY_LINES, VERDICT_LINES, Returned, Sent, Verdict
-from evaluator.core.settings import Experiment, experiment_of
+from evaluator.core.settings import Experiment, experiment_of, parse_experiment
 from evaluator.core.trajectory import Trajectory
 from evaluator.store.append_log import AppendLog, read_lines
 from evaluator.store.experiment_text import experiment_text
@@ -58,6 +58,26 @@ class RunFolder:
         """The run folder at a path; RunFolderError when it is none."""
         manifest = read_manifest(path)
         return cls(path, manifest, experiment_of(manifest.settings, str(path / MANIFEST)))
+
+    @classmethod
+    def open_edited(cls, path: Path) -> "RunFolder":
+        """The run folder at a path, with what was changed in its ``experiment.toml`` since it was written.
+
+        Raises:
+            RunFolderError: It is none, or what was changed may not change.
+            SettingsError: The text is no experiment.
+        """
+        run = cls.open(path)
+        try:
+            text = (path / EXPERIMENT).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return run
+        except (OSError, UnicodeDecodeError) as error:
+            raise RunFolderError(f"cannot read {path / EXPERIMENT}: {error}") from error
+        experiment = parse_experiment(text, str(path / EXPERIMENT))
+        edited = replace(run.manifest, settings=experiment.model_dump(mode="json"))
+        require_same_experiment(path, run.manifest, edited)
+        return cls(path, edited, experiment)
 
     def files(self, kind: FileKind) -> list[Path]:
         """All shards of one kind that exist, the unnumbered one first."""

@@ -85,6 +85,20 @@ def test_a_judge_added_to_a_finished_run_judges_beside_the_first_and_changes_non
         assert (code, "belongs to another experiment" in err) == (2, True)
 
 
+def test_a_judge_written_into_the_experiment_of_the_folder_judges_with_the_next_command(
+    run: Path, readgate: Command
+) -> None:
+    assert readgate("judge", run)[0] == 0
+    before = (run / "verdicts.jsonl").read_bytes()
+    path = run / "experiment.toml"
+    path.write_text(path.read_text() + '\n[judge.second]\nprovider = "scripted"\nmodel = "judge"\n')
+    assert readgate("judge", run)[0] == 0
+    after = (run / "verdicts.jsonl").read_bytes()
+    assert after.startswith(before)
+    assert len(after.splitlines()) == 2 * len(before.splitlines())
+    assert list(RunFolder.open(run).manifest.models) == ["hasty", "judge.primary", "judge.second"]
+
+
 def test_verdicts_that_were_answered_and_not_written_are_not_paid_for_again(
     run: Path, readgate: Command
 ) -> None:

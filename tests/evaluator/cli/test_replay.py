@@ -1,6 +1,7 @@
 """``readgate run --replay``: a run executed again offline, and what stops it."""
 
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from evaluator.budget.ledger import Ledger
 from evaluator.core.cell import Cell
 from evaluator.core.outcome import Failed
 from evaluator.core.trajectory import Ruled, Trajectory
+from evaluator.run.episode import run_episode
 from evaluator.store.run_folder import RunFolder
 from tests.contract import fault_server as server
 from tests.contract.fault_server import Answer, Received
@@ -220,6 +222,7 @@ def test_the_first_request_that_differs_is_named_and_the_replay_ends(
     assert (code, out) == (2, "")
     last = err.splitlines()[-1]
     assert re.search(rf"^readgate: the request differs from that of the replayed run: {where}", last)
+    assert sum(line.startswith("readgate: ") for line in err.splitlines()) == 1
     (named,) = re.findall(r"trajectory ([0-9a-f]{32}) ", last)
     assert named in ends(here / "source")
 
@@ -289,3 +292,34 @@ def test_a_judge_that_the_source_has_not_is_asked(here: Path, readgate: Command)
     again = RunFolder.open(here / "again")
     by = {call.judge: call.replayed for call in again.calls() if call.purpose == "judge"}
     assert by == {"primary": True, "second": False}
+
+
+def test_of_several_that_differ_the_first_in_the_order_of_the_grid_is_named(
+    here: Path, readgate: Command
+) -> None:
+    assert readgate("run", "small.toml", "--limit", 2, "--out", "source", "--concurrency", 1)[0] == 0
+    rewritten(here / "small.toml", ("[rate]", "[protocol]\nk = 4\n[rate]"))
+    first = orjson.loads(lines_of(here / "source" / "trajectories.jsonl")[0])["trajectory_id"]
+    for concurrency in (1, 8):
+        out = f"again{concurrency}"
+        words = ("--replay", "source", "--out", out, "--concurrency", concurrency)
+        assert f"turn 2 of trajectory {first} " in readgate("run", "small.toml", *words)[2]
+
+
+def test_an_interrupted_replay_says_the_command_that_goes_on(
+    here: Path, readgate: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(*arguments: object) -> Trajectory:
+        signal.raise_signal(signal.SIGINT)
+        return await run_episode(*arguments)  # type: ignore[arg-type] # passed on as they came
+
+    assert readgate("run", "small.toml", "--limit", 3, "--out", "source")[0] == 0
+    monkeypatch.setattr("evaluator.cli.replay.run_episode", interrupted)
+    code, out, err = readgate("run", "small.toml", "--replay", "source", "--concurrency", 1)
+    assert (code, out) == (130, "1 of 80 trajectories replayed, 0 failed, $0.0000 spent\n")
+    command = "readgate run small.toml --out runs/small-replay --concurrency 1 --replay source"
+    assert err.endswith(f"interrupted; to go on: {command}\n")
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    assert readgate(*command.split()[1:])[0] == 0
+    assert ends(here / "runs" / "small-replay") == ends(here / "source")

@@ -310,3 +310,23 @@ def test_reading_changes_nothing_even_at_a_torn_tail(tmp_path: Path) -> None:
     assert [line.trajectory_id for line in run.trajectories()] == ["1"]
     assert list(run.finished()) == [Finished("1", "answered", "2026-01-01T00:00:00Z")]
     assert everything(run.path) == before
+
+
+def test_what_is_changed_in_the_experiment_of_a_folder_counts_when_it_may_change(tmp_path: Path) -> None:
+    run = folder(tmp_path / "run")
+    path = run.path / "experiment.toml"
+    text = path.read_text()
+    assert RunFolder.open_edited(run.path) == RunFolder.open(run.path)
+    path.write_text(text + '\n[judge.late]\nprovider = "scripted"\nmodel = "judge"\n')
+    edited = RunFolder.open_edited(run.path)
+    assert list(edited.experiment.judge) == ["late"]
+    edited.note_stop("2026-01-02T00:00:00Z", {})
+    assert RunFolder.open(run.path).experiment == edited.experiment
+    path.write_text(text.replace("hasty", "diligent"))
+    with pytest.raises(RunFolderError, match=r"controller\.m\.model is"):
+        RunFolder.open_edited(run.path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(RunFolderError, match="cannot read"):
+        RunFolder.open_edited(run.path)
+    path.unlink()
+    assert RunFolder.open_edited(run.path) == RunFolder.open(run.path)
