@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import click
 import orjson
 import pytest
 
+from evaluator.budget.ledger import Ledger
 from evaluator.cli.main import main
 from evaluator.cli.session import session, stop_on_signals
 from evaluator.controllers.fakes import FakeCalls
@@ -109,6 +111,14 @@ def test_faults_on_one_request_in_five_change_no_outcome_and_no_verdict(
     assert all(logs["faulty"][fault.name] >= 200 for fault in FAULTS)
 
 
+def paid(experiment: Path, url: str) -> Path:
+    """The experiment with paid models at an address, 8 trajectories in flight."""
+    address = f'provider = "openai_chat"\nsend_seed = true\nbase_url = "{url}"'
+    text = experiment.read_text().replace('provider = "scripted"', address).replace("= 32", "= 8")
+    experiment.write_text(text + "\n[prices.hasty]\ninput = 10\noutput = 10\n")
+    return experiment
+
+
 def run_in_a_fork(experiment: Path, out: Path) -> None:
     """The whole command in a process of its own, forked from one that has imported it already."""
     sys.exit(main(["run", str(experiment), "--out", str(out)]))
@@ -150,11 +160,7 @@ def test_thirty_kills_lose_nothing_repeat_nothing_and_pay_twice_only_for_calls_i
     forks = multiprocessing.get_context("forkserver")
     forks.set_forkserver_preload(["evaluator.cli.run", __name__])
     with serving(reaper) as faulty:
-        address = f'provider = "openai_chat"\nsend_seed = true\nbase_url = "{faulty.url}"'
-        experiment = many_arms(here, repeats=2)
-        experiment.write_text(
-            experiment.read_text().replace('provider = "scripted"', address).replace("= 32", "= 8")
-        )
+        experiment = paid(many_arms(here, repeats=2), faulty.url)
         assert readgate("run", experiment, "--out", "whole")[0] == 0
         needed = reaper.answered.copy()
         reaper.answered.clear()
@@ -174,7 +180,9 @@ def test_thirty_kills_lose_nothing_repeat_nothing_and_pay_twice_only_for_calls_i
     ]
     assert ends[0] == ends[1]
 
-    calls = list(RunFolder.open(killed).calls())
+    ledger, calls = Ledger(None), list(RunFolder.open(killed).calls())
+    ledger.replay(calls)
+    assert ledger.committed == pytest.approx(sum(end.cost_usd or 0.0 for end in ends[0].values()), abs=1e-12)
     in_flight = sum(isinstance(call, Sent) for call in calls) - sum(
         isinstance(call, Returned) for call in calls
     )
@@ -182,6 +190,29 @@ def test_thirty_kills_lose_nothing_repeat_nothing_and_pay_twice_only_for_calls_i
     assert needed <= reaper.answered
     assert twice.total() <= in_flight <= KILLS * 8
     assert in_flight >= KILLS // 2  # every kill before an answer leaves its own call in flight
+
+
+def test_a_journal_cut_anywhere_loses_no_more_than_what_was_cut(here: Path, readgate: Command) -> None:
+    luck, reaper = Random(6), Reaper()
+    with serving(reaper) as faulty:
+        experiment = paid(many_arms(here, repeats=1), faulty.url)
+        words = ("run", experiment, "--limit", 3, "--out")
+        assert readgate(*words, "whole")[0] == 0
+        whole = {
+            each.trajectory_id: undisturbed(each) for each in RunFolder.open(here / "whole").trajectories()
+        }
+        lines = (here / "whole" / "calls.jsonl").read_bytes().splitlines(keepends=True)
+        size_of_all, needed = sum(map(len, lines)), reaper.answered.total()
+        for number in range(8):
+            cut = shutil.copytree(here / "whole", here / f"cut {number}")
+            (cut / "trajectories.jsonl").write_bytes(b"")
+            os.truncate(cut / "calls.jsonl", luck.randrange(size_of_all))
+            kept = (cut / "calls.jsonl").read_bytes().count(b'"kind":"returned"}')
+            reaper.answered.clear()
+            assert readgate(*words, cut)[0] == 0
+            assert reaper.answered.total() == needed - kept
+            ends = {each.trajectory_id: undisturbed(each) for each in RunFolder.open(cut).trajectories()}
+            assert ends == whole
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_resume(here: Path, readgate: Command) -> None:
