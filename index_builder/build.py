@@ -14,7 +14,7 @@ import numpy.typing as npt
 import orjson
 
 from index_builder import manifest as manifests
-from index_builder.building_folder import building_folder, finish
+from index_builder.building_folder import building_folder, finish, usable_place
 from index_builder.chunk_store import ChunkStore, write_chunks
 from index_builder.chunking import ChunkOfPassages, chunk_passages, gold_chunk_ids, indexed_text, missing_gold
 from index_builder.datasets.corpus import passage_key
@@ -84,6 +84,7 @@ def build_bundle(
     """
     check_analyser(analyser)
     _refuse_what_is_no_bundle(out)
+    _refuse_a_cache_within(out, vector_cache)
     material = read_material(dataset_kind, source, corpus, official, chunking, seed)
     sources = {f"{role}: {path.name}": manifests.file_facts(path) for role, path in material.files.items()}
     recipe = Recipe(dataset_kind, material.chunking, seed, embedder, sources, analyser, vector_cache)
@@ -182,8 +183,21 @@ def write_chunked(
 
 def _refuse_what_is_no_bundle(out: Path) -> None:
     """Guard folders of other things: a bundle is put where nothing, or an empty folder, stands."""
-    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / manifests.FILE_NAME).exists()):
+    place = usable_place(out)
+    if place.is_dir() and any(place.iterdir()) and not (place / manifests.FILE_NAME).exists():
         raise InputError(f"{out} exists and is no bundle; choose another place for the bundle")
+
+
+def _refuse_a_cache_within(out: Path, vector_cache: Path | None) -> None:
+    """Guard the cache: whatever stands where a bundle is built goes with it."""
+    if vector_cache is None:
+        return
+    place, cache = usable_place(out), vector_cache.resolve()
+    hidden = tuple(place.with_name(f".{place.name}.{end}") for end in ("building", "lock"))
+    if not {place, *hidden}.isdisjoint((cache, *cache.parents)):
+        raise InputError(
+            f"the cache of vectors {vector_cache} would stand within the bundle; choose another place"
+        )
 
 
 def _same_bundle(out: Path, identity: str) -> Manifest:

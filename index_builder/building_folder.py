@@ -30,9 +30,34 @@ REMEDIES = MappingProxyType(
         errno.EEXIST: CHOOSE,
         errno.ENOTEMPTY: CHOOSE,
         errno.ENAMETOOLONG: CHOOSE,
+        errno.EISDIR: CHOOSE,
+        errno.EBUSY: CHOOSE,
+        errno.EXDEV: CHOOSE,
     }
 )
 """What to do about a place that cannot be written; other faults are not foreseen."""
+
+
+def usable_place(out: Path) -> Path:
+    """Where a bundle is to stand, without links: a place that a finished folder can take.
+
+    Raises:
+        InputError: When it is the working directory, a mounted disk, no folder, or no path that can be.
+    """
+    try:
+        str(out).encode()
+        place = out.resolve()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{str(out)!r} is no path in UTF-8; choose another name") from error
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"{out} leads nowhere: {error}; choose another place") from error
+    if place == Path.cwd():
+        raise InputError(f"{str(out)!r} is the folder this command runs in; give the name of one inside it")
+    if place.is_mount():
+        raise InputError(f"{out} is where a disk is mounted; give the name of a folder inside it")
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{out} exists and is no bundle; choose another place for the bundle")
+    return place
 
 
 @contextmanager
@@ -43,10 +68,10 @@ def building_folder(out: Path) -> Iterator[Path]:
         out: Where the bundle is to stand; the folders above it are made.
 
     Raises:
-        InputError: When another process is building there.
+        InputError: When another process is building there, or the place cannot be used.
         StorageError: When the disk is full or the place cannot be written, now or while building.
     """
-    place = out.resolve()
+    place = usable_place(out)
     building = place.parent / f".{place.name}.building"
     with storage_errors(out):
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -27,6 +27,7 @@ QUESTIONS = "questions.jsonl"
 LEXICAL = "lexical"
 NO_EMBEDDER = "none"
 OWN_HASH = "manifest_sha256"
+AGAIN = "remove the folder and build it again"
 JSON_STYLE = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
@@ -151,18 +152,15 @@ def read_manifest(folder: Path) -> Manifest:
         tree = orjson.loads(raw)
         version = tree["format"]
         if version != FORMAT:
-            raise BundleError(
-                f"{path} is of bundle format {version}; this program reads {FORMAT}: "
-                "remove the folder and build it again"
-            )
+            raise BundleError(f"{path} is of bundle format {version!r}; this program reads {FORMAT}: {AGAIN}")
         del tree[OWN_HASH]
         manifest = ADAPTER.validate_python(tree)
     except KeyError as error:
-        raise BundleError(f"{path} is not a bundle's manifest: it has no {error.args[0]}") from error
+        raise BundleError(f"{path} is not a bundle's manifest: it has no {error.args[0]}; {AGAIN}") from error
     except (ValueError, TypeError) as error:
-        raise BundleError(f"{path} is not a bundle's manifest") from error
+        raise BundleError(f"{path} is not a bundle's manifest; {AGAIN}") from error
     if raw != _sealed(tree):
-        raise BundleError(f"{path} was altered since the bundle was built")
+        raise BundleError(f"{path} was altered since the bundle was built; {AGAIN}")
     return manifest
 
 
@@ -175,11 +173,11 @@ def check_files(folder: Path, manifest: Manifest, *, hashes: bool) -> None:
     for name, facts in manifest.files.items():
         path = folder / name
         if not path.is_file():
-            raise BundleError(f"{path} is missing; the bundle must be built again")
+            raise BundleError(f"{path} is missing; {AGAIN}")
         status = path.stat()
         trusted = not hashes and status.st_mtime_ns == manifest.modified_ns[name]
         if status.st_size != facts.size or not (trusted or file_facts(path) == facts):
-            raise BundleError(f"{path} was altered since the bundle was built")
+            raise BundleError(f"{path} was altered since the bundle was built; {AGAIN}")
 
 
 def files_below(folder: Path) -> list[str]:

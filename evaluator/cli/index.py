@@ -1,6 +1,7 @@
 """``readgate index``: builds bundles, and checks, measures and searches them."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
@@ -11,10 +12,11 @@ import orjson
 from evaluator.cli import export
 from evaluator.cli.main import CHECK_FAILED, DONE, printable
 from evaluator.cli.progress import stages
-from evaluator.core.errors import BundleError
+from evaluator.core.errors import BundleError, InputError, ReadGateError
 from evaluator.core.settings import LARGEST_INTEGER
 from index_builder.build import BundleSummary, build_bundle
-from index_builder.bundle import open_bundle, verify_bundle
+from index_builder.building_folder import usable_place
+from index_builder.bundle import Bundle, open_bundle, verify_bundle
 from index_builder.bundle_stats import bundle_stats
 from index_builder.datasets import KINDS
 from index_builder.datasets.arag import FOUND, SOUGHT
@@ -98,6 +100,9 @@ def build(
 
     The same command goes on after an interruption, and does nothing where the bundle is finished.
     """
+    if embedder == NO_EMBEDDER and not (dimensions is None and vector_cache is None):
+        raise InputError("--dimensions and --vector-cache say how to embed, and --embedder none does not")
+    cache = vector_cache or usable_place(out).with_name(FILE_NAME)
     chosen = None if embedder == NO_EMBEDDER else open_embedder(embedder, dimensions)
     with stages(out.name) as show:
         summary = build_bundle(
@@ -111,7 +116,7 @@ def build(
             show,
             official=official,
             analyser=analyser,
-            vector_cache=vector_cache or out.resolve().with_name(FILE_NAME),
+            vector_cache=cache,
         )
     if as_json:
         _print_json({**asdict(summary), "path": str(summary.path)})
@@ -142,7 +147,8 @@ def verify(bundle: Path) -> int:
 @json_option
 def stats(bundle: Path, *, as_json: bool) -> None:
     """Print what BUNDLE holds."""
-    figures = bundle_stats(open_bundle(bundle, verify_hashes=False))
+    with _opened(bundle) as opened:
+        figures = bundle_stats(opened)
     if as_json:
         _print_json(figures)
         return
@@ -159,7 +165,8 @@ def recall(bundle: Path, *, as_json: bool) -> None:
 
     Depth is how many candidates of each ranking hybrid fuses: 100 unless protocol.depth says otherwise.
     """
-    table = recall_table(open_bundle(bundle, verify_hashes=False))
+    with _opened(bundle) as opened:
+        table = recall_table(opened)
     if as_json:
         _print_json(table)
         return
@@ -187,19 +194,32 @@ def recall(bundle: Path, *, as_json: bool) -> None:
 @json_option
 def search(bundle: Path, query: str, k: int, retriever: Retriever | None, *, as_json: bool) -> None:
     """Search BUNDLE for QUERY as an agent would; any text is a query."""
-    opened = open_bundle(bundle, verify_hashes=False)
-    best: Retriever = "bm25" if opened.vectors is None else "hybrid"
-    library = HybridSearch(opened, retriever=retriever or best, k=k)
-    hits = library.search_batch([query])[0]
-    library.close()
+    with _opened(bundle) as opened:
+        best: Retriever = "bm25" if opened.vectors is None else "hybrid"
+        library = HybridSearch(opened, retriever=retriever or best, k=k)
+        hits = library.search_batch([query])[0]
+        library.close()
     if as_json:
         _print_json(hits)
         return
     for hit in hits:
-        click.echo(f"{hit.rank}. {printable(hit.title) or '(no title)'}  [{hit.chunk_id}]  {hit.score:.4f}")
+        title, chunk_id = printable(hit.title) or "(no title)", printable(hit.chunk_id)
+        click.echo(f"{hit.rank}. {title}  [{chunk_id}]  {hit.score:.4f}")
         click.echo(f"   {printable(hit.snippet)}")
     if not hits:
         click.echo("nothing matches")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Bundle]:
+    """An open bundle, its hashes unchecked; what breaks on a damaged file is told by that file's name."""
+    try:
+        yield open_bundle(path, verify_hashes=False)
+    except BaseException as error:  # tantivy panics past Exception
+        foreseen = isinstance(error, ReadGateError) and not isinstance(error, BundleError)
+        if not foreseen and not isinstance(error, KeyboardInterrupt):
+            verify_bundle(path)
+        raise
 
 
 def described(summary: BundleSummary) -> Iterator[str]:
@@ -225,7 +245,7 @@ def described(summary: BundleSummary) -> Iterator[str]:
     if unmatched:
         yield f"  gold passages that stand in no chunk: {len(unmatched)}"
     for passage in unmatched[:SHOWN_PROBLEMS]:
-        yield f"    {passage.title!r} of question {passage.question_id}"
+        yield f"    {passage.title!r} of question {printable(passage.question_id)}"
     if len(unmatched) > SHOWN_PROBLEMS:
         yield f"    and {len(unmatched) - SHOWN_PROBLEMS} more, all in the bundle's manifest.json"
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from index_builder.datasets.records_file import FileRecord, first_line, read_lines, read_whole
+from index_builder.datasets.records_file import FileRecord, first_line, read_lines, read_pairs, read_whole
 from index_builder.errors import DatasetError
 from index_builder.records import Passage
 
@@ -28,6 +28,7 @@ LINE = TypeAdapter(TitledText)
 ARRAY: TypeAdapter[list[TitledText]] = TypeAdapter(Annotated[list[TitledText], Field(fail_fast=True)])
 REPEATED = "passages of the corpus that repeat another, merged"
 BY_TITLE: TypeAdapter[dict[str, list[str]]] = TypeAdapter(Annotated[dict[str, list[str]], Field(strict=True)])
+PAIRS = TypeAdapter(list[tuple[str, list[str]]])
 
 
 def read_corpus(path: Path, notes: Counter[str] | None = None) -> Iterator[Passage]:
@@ -89,7 +90,7 @@ def _passages(path: Path, notes: Counter[str]) -> Iterator[Passage]:
             yield Passage(record.title, record.text)
     else:
         form = "a corpus: JSON {title: [sentences]}, an array of {title, text}, or lines of {title, text}"
-        for title, sentences in read_whole(path, BY_TITLE, form, notes).items():
+        for title, sentences in read_pairs(path, BY_TITLE, PAIRS, form, notes):
             yield Passage(title, joined(sentences))
 
 

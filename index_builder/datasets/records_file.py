@@ -50,6 +50,24 @@ def read_whole(path: Path, shape: TypeAdapter[T], form: str, notes: Counter[str]
     return _parsed(path, data, shape, form, None, notes)
 
 
+def read_pairs(
+    path: Path,
+    shape: TypeAdapter[dict[str, T]],
+    pairs: TypeAdapter[list[tuple[str, T]]],
+    form: str,
+    notes: Counter[str],
+) -> list[tuple[str, T]]:
+    """Read a file that is one JSON object, the values of repeated keys included.
+
+    Args and errors as ``read_whole``; ``pairs`` is the shape as a list, values are no objects.
+    """
+    by_key = read_whole(path, shape, form, notes)
+    listed = json.loads(path.read_bytes().removeprefix(BYTE_ORDER_MARK), object_pairs_hook=list)
+    if len(listed) == len(by_key):
+        return list(by_key.items())
+    return _parsed(path, json.dumps(listed).encode(), pairs, form, None, Counter())
+
+
 def read_lines(path: Path, shape: TypeAdapter[T], form: str, notes: Counter[str]) -> Iterator[T]:
     """Read a file of one JSON value a line, line by line; blank lines hold nothing.
 

@@ -37,7 +37,9 @@ FAULTS: Mapping[int, tuple[type[InputError], str]] = MappingProxyType(
         sqlite3.SQLITE_READONLY: (StorageError, CHOOSE),
         sqlite3.SQLITE_BUSY: (InputError, "another process holds it: wait until that has ended"),
         sqlite3.SQLITE_CORRUPT: (InputError, DELETE),
-        sqlite3.SQLITE_NOTADB: (InputError, DELETE),
+        sqlite3.SQLITE_NOTADB: (InputError, "it is another kind of file: choose another place"),
+        sqlite3.SQLITE_MISMATCH: (InputError, DELETE),
+        sqlite3.SQLITE_CONSTRAINT: (InputError, DELETE),
         sqlite3.SQLITE_ERROR: (InputError, DELETE),  # of a damaged schema: the statements are fixed
     }
 )
@@ -163,6 +165,8 @@ def _told(path: Path) -> Iterator[None]:
     """Say of a foreseen fault which file it concerns and what to do."""
     try:
         yield
+    except UnicodeDecodeError as error:  # what a damaged file makes SQLite say
+        raise InputError(f"the cache of vectors {path} cannot be used: it is damaged; {DELETE}") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the detail in the upper bits
         if code not in FAULTS:

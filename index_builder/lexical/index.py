@@ -106,7 +106,8 @@ def _opened(folder: Path) -> tantivy.Index:
     links = _temporary_folder()
     try:
         for path in folder.absolute().iterdir():
-            (links / path.name).symlink_to(path)
+            if not path.name.startswith("."):  # what tantivy keeps beside an index, and we do not
+                (links / path.name).symlink_to(path)
         return tantivy.Index.open(str(links))
     finally:
         for _ in range(CLEARING_TRIES):  # a thread of tantivy's may be making its lock file meanwhile

@@ -27,7 +27,7 @@ from index_builder.records import Chunk
 ORDINAL: Final = "ordinal"
 FREQUENCIES: Final = "freq"
 META: Final = "meta.json"
-SYSTEM_ERROR: Final = re.compile(r"\(os error (\d+)\)")
+SYSTEM_ERROR: Final = re.compile(r"(?:\(os error |Os \{ code: )(\d+)")
 SEGMENT_CHARACTERS: Final = 2**29
 """A segment is closed when it holds so much text: a million passages, in about 400 MB of memory."""
 WRITER_BYTES: Final = 4_000_000_000

@@ -1,10 +1,12 @@
 """``readgate index``: builds, checks, measures and searches, and refuses broken files."""
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 
@@ -12,7 +14,7 @@ from evaluator.cli.index import SHOWN_PROBLEMS, described
 from index_builder.build import BundleSummary
 from index_builder.bundle import open_bundle
 from index_builder.datasets import musique
-from index_builder.manifest import UnmatchedGold
+from index_builder.manifest import AGAIN, UnmatchedGold
 from index_builder.vectors import VectorFacts
 
 Said = tuple[int, str, str]
@@ -84,7 +86,7 @@ def test_a_file_that_is_no_cache_is_named_and_nothing_is_built(
     (here / "notes").write_text("no database " * 100)
     command = build(world / "hotpotqa.json", "--dataset", "hotpotqa", "--vector-cache", "notes")
     code, _, err = readgate(*command)
-    assert (code, "notes cannot be used" in err, "delete it" in err) == (2, True, True)
+    assert (code, "notes cannot be used" in err, "another kind of file" in err) == (2, True, True)
     assert sorted(path.name for path in here.iterdir()) == ["bundles", "notes", "small.toml"]
 
 
@@ -123,7 +125,7 @@ def test_verify_passes_an_untouched_bundle_and_fails_an_altered_one(here: Path, 
     (here / "altered" / "questions.jsonl").write_text("")
     code, out, err = readgate("index", "verify", "altered")
     assert (code, out) == (1, "")
-    assert err == "readgate: altered/questions.jsonl was altered since the bundle was built\n"
+    assert err == f"readgate: altered/questions.jsonl was altered since the bundle was built; {AGAIN}\n"
     assert readgate("index", "stats", "altered")[0] == 2
     assert readgate("index", "verify", "nowhere")[0] == 2
     (here / "altered" / "questions.jsonl").write_bytes(
@@ -147,18 +149,7 @@ def test_what_reads_an_altered_bundle_names_the_file(
     (here / "altered" / name).write_bytes(content)
     code, out, err = readgate("index", *words)
     assert (code, out) == (2, "")
-    assert err == f"readgate: altered/{name} was altered since the bundle was built\n"
-
-
-def test_a_bundle_can_take_the_place_of_the_empty_folder_one_stands_in(
-    here: Path, world: Path, readgate: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (here / "empty").mkdir()
-    monkeypatch.chdir(here / "empty")
-    words = ("--source", world / "hotpotqa.json", "--dataset", "hotpotqa", "--embedder", "none", "--out", ".")
-    assert readgate("index", "build", *words)[0] == 0
-    assert readgate("index", "verify", here / "empty")[0] == 0
-    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+    assert err == f"readgate: altered/{name} was altered since the bundle was built; {AGAIN}\n"
 
 
 def test_stats_and_recall_are_figures_for_people_and_for_programs(here: Path, readgate: Command) -> None:
@@ -260,6 +251,68 @@ def test_what_a_build_repaired_and_could_not_place_is_listed(world: Path) -> Non
     assert lines[5] == "    'Page 0' of question q0"
     assert lines[-1] == "    and 2 more, all in the bundle's manifest.json"
     assert len(lines) == 5 + SHOWN_PROBLEMS + 1
+
+
+@pytest.mark.parametrize(
+    ("out", "sentence"),
+    [
+        (".", "is the folder this command runs in"),
+        ("", "is the folder this command runs in"),
+        ("/", "where a disk is mounted"),
+        ("loop", "leads nowhere"),
+        ("loop/b", "leads nowhere"),
+        ("a\udcff", "no path in UTF-8"),
+        ("/dev/null", "is no bundle"),
+    ],
+)
+def test_a_place_that_no_bundle_can_take_is_refused_before_anything_is_read(
+    here: Path, readgate: Command, out: str, sentence: str
+) -> None:
+    (here / "loop").symlink_to("loop")
+    before = sorted(here.iterdir())
+    code, said, err = readgate(
+        *("index", "build", "--dataset", "hotpotqa", "--source", "absent.json", "--out", out)
+    )
+    assert (code, said) == (2, "")
+    assert sentence in err
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize("cache", ["b", "b/v", ".b.building/v", ".b.lock"])
+def test_a_cache_within_the_bundle_is_refused(here: Path, world: Path, readgate: Command, cache: str) -> None:
+    before = sorted(here.iterdir())
+    code, _, err = readgate(*build(world / "hotpotqa.json", "--dataset", "hotpotqa", "--vector-cache", cache))
+    assert code == 2
+    assert "would stand within the bundle" in err
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize("option", [("--dimensions", 5), ("--vector-cache", "v")])
+def test_how_to_embed_cannot_be_said_of_no_embedder(
+    here: Path, world: Path, readgate: Command, option: tuple[str, object]
+) -> None:
+    del here
+    code, _, err = readgate(
+        *build(world / "hotpotqa.json", "--dataset", "hotpotqa", *option, "--embedder", "none")
+    )
+    assert code == 2
+    assert "--embedder none does not" in err
+
+
+def test_what_breaks_on_a_damaged_file_names_it_though_its_size_and_time_are_kept(
+    here: Path, world: Path, readgate: Command
+) -> None:
+    shutil.copytree(world / "bundles" / "hotpotqa", here / "b")
+    path = here / "b" / "chunks.starts.npy"
+    before = path.stat()
+    table = np.load(path)
+    table[1:-1] = table[1]
+    np.save(path, table)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for command in (("search", "b", "town"), ("recall", "b"), ("stats", "b")):
+        code, out, err = readgate("index", *command)
+        assert (code, out) == (2, "")
+        assert err == f"readgate: b/chunks.starts.npy was altered since the bundle was built; {AGAIN}\n"
 
 
 def test_a_build_is_told_as_json(here: Path, world: Path, readgate: Command) -> None:

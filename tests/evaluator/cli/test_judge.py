@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from evaluator.store.run_folder import RunFolder
+from index_builder.manifest import AGAIN
 from judges.stage import JudgingSummary, judge_run
 
 Said = tuple[int, str, str]
@@ -121,7 +122,7 @@ def test_an_altered_bundle_is_refused_before_any_answer_is_judged(
     code, _, err = readgate("judge", run)
     assert (code, err) == (
         2,
-        "readgate: bundles/musique/chunks.jsonl was altered since the bundle was built\n",
+        f"readgate: bundles/musique/chunks.jsonl was altered since the bundle was built; {AGAIN}\n",
     )
     assert snapshot() == before
 

@@ -20,6 +20,7 @@ from evaluator.core.settings import parse_experiment
 from evaluator.core.trajectory import Trajectory
 from evaluator.run.episode import run_episode
 from evaluator.store.run_folder import RunFolder
+from index_builder.manifest import AGAIN
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
@@ -241,7 +242,7 @@ def test_a_bundle_whose_hash_fails_is_refused(here: Path, readgate: Command, sna
     code, _, err = readgate("run", "small.toml")
     assert (code, err) == (
         2,
-        "readgate: altered/chunks.jsonl was altered since the bundle was built\n",
+        f"readgate: altered/chunks.jsonl was altered since the bundle was built; {AGAIN}\n",
     )
     assert snapshot() == before
 

@@ -62,6 +62,14 @@ def test_repeated_passages_are_all_given(tmp_path: Path) -> None:
     assert list(read_corpus(path)) == PASSAGES * 2
 
 
+def test_titles_that_stand_twice_in_one_object_are_both_read(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.json"
+    path.write_text('{"T": ["a"], "U": ["b \\ud800"], "T": ["c"]}', encoding="utf-8")
+    notes = Counter[str]()
+    assert list(read_corpus(path, notes)) == [Passage("T", "a"), Passage("U", "b \ufffd"), Passage("T", "c")]
+    assert notes == {"texts with lone surrogates, replaced by U+FFFD": 1}
+
+
 def test_repeated_passages_are_counted_as_they_are_merged(tmp_path: Path) -> None:
     notes: Counter[str] = Counter()
     path = written(tmp_path, as_lines([*PASSAGES, PASSAGES[1], PASSAGES[1]]))

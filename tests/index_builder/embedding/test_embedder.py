@@ -44,5 +44,5 @@ def test_a_folder_that_is_not_there_is_named_in_full(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("spec", ["minilmm", "qwen3", "qwen3:", "minilm:there"])
 def test_an_unknown_name_is_refused_with_the_known_ones(spec: str) -> None:
-    with pytest.raises(InputError, match=f"'{spec}'; known: hashed_words, minilm, qwen3:DIR, or none"):
+    with pytest.raises(InputError, match=f"'{spec}'; known: minilm, qwen3:DIR, or none"):
         open_embedder(spec)

@@ -14,7 +14,7 @@ import pytest
 from index_builder.building_folder import CHOOSE, MAKE_ROOM
 from index_builder.embedding import vector_cache
 from index_builder.embedding.hashed_words import HashedWords
-from index_builder.embedding.vector_cache import TextVector, VectorCache, document_keys
+from index_builder.embedding.vector_cache import MARK, TextVector, VectorCache, document_keys
 from index_builder.errors import InputError, StorageError
 
 
@@ -89,9 +89,32 @@ def test_a_row_of_another_kind_is_none(tmp_path: Path, row: object) -> None:
     assert found(tmp_path / "v.sqlite", 1, 2).keys() == {key(2)}
 
 
-def test_a_file_that_is_no_database_is_to_be_deleted(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_left_to_its_owner(tmp_path: Path) -> None:
     (tmp_path / "v.sqlite").write_bytes(b"something else entirely" * 100)
-    with pytest.raises(InputError, match=r"v\.sqlite cannot be used: .*; delete it, and its vectors are"):
+    with pytest.raises(InputError, match=r"v\.sqlite cannot be used: .*; it is another kind of file"):
+        VectorCache(tmp_path / "v.sqlite")
+
+
+def test_a_damaged_schema_is_to_be_deleted(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "v.sqlite") as other:
+        other.execute(f"PRAGMA application_id = {MARK}")
+        other.execute("CREATE TABLE vectors (key INTEGER PRIMARY KEY, row INT CHECK (row < 0))")
+    other.close()
+    with (
+        VectorCache(tmp_path / "v.sqlite") as cache,
+        pytest.raises(InputError, match="delete it, and its vectors are made again"),
+    ):
+        cache.put(vectors(1))
+
+
+def test_a_message_of_sqlite_that_is_no_text_is_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def garbled(_: VectorCache) -> None:
+        b"\x8e".decode()
+
+    monkeypatch.setattr(VectorCache, "_begin", garbled)
+    with pytest.raises(InputError, match="it is damaged; delete it"):
         VectorCache(tmp_path / "v.sqlite")
 
 

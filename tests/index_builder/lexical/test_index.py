@@ -1,5 +1,6 @@
 """Searches against BM25 worked out by hand, and queries as data."""
 
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from index_builder.errors import BundleError, InputError
+from index_builder.errors import BundleError, InputError, StorageError
 from index_builder.lexical import ANALYSERS, LexicalIndex, analysers, write_lexical
 from index_builder.lexical.index import MAX_TERMS
 from index_builder.records import Chunk, Dataset
@@ -196,6 +197,23 @@ def test_a_relative_folder_is_opened_too(tmp_path: Path, monkeypatch: pytest.Mon
     write_lexical(tmp_path, chunks("zorb"), "english")
     monkeypatch.chdir(tmp_path)
     assert LexicalIndex(Path(), "english").search("zorb", 5)[0].tolist() == [0]
+
+
+def test_strangers_beside_the_index_are_not_read(tmp_path: Path) -> None:
+    index = index_of(tmp_path, chunks("a town"))
+    (tmp_path / ".managed.json").write_text("junk", encoding="utf-8")
+    (tmp_path / ".tantivy-meta.lock").mkdir()
+    again = LexicalIndex(tmp_path)
+    assert again.search("town", 5)[0].tolist() == index.search("town", 5)[0].tolist()
+
+
+def test_without_a_temporary_folder_that_is_what_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index_of(tmp_path, chunks("a town"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    with pytest.raises(StorageError, match=r"no temporary folder can be made: .*; set TMPDIR"):
+        LexicalIndex(tmp_path)
 
 
 def test_threads_and_several_readers_find_the_same(tmp_path: Path) -> None:

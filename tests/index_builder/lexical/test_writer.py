@@ -1,5 +1,6 @@
 """Index folders: the same bytes for the same chunks, in one segment or in many."""
 
+import errno
 import random
 import resource
 from collections.abc import Iterator
@@ -124,6 +125,25 @@ def test_a_place_that_takes_no_more_is_an_error_of_the_system(
     # Too little to begin; enough until the commit; a writer that fails while it is given passages.
     with files_of_at_most(most_bytes), pytest.raises(OSError, match="File too large"):
         write_lexical(tmp_path, chunks(count), "english")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "IoError: No space left on device (os error 28)",
+        "IoError(Os { code: 28, kind: StorageFull",
+    ],
+)
+def test_a_full_disk_is_an_error_of_the_system_however_tantivy_words_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    def full(*_: object) -> bool:
+        raise ValueError(said)
+
+    monkeypatch.setattr(writer, "_write_segment", full)
+    with pytest.raises(OSError, match="No space left") as told:
+        write_lexical(tmp_path, chunks(1), "english")
+    assert told.value.errno == errno.ENOSPC
 
 
 def test_a_fault_of_the_chunks_comes_out_as_it_is(tmp_path: Path) -> None:
