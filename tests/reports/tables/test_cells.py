@@ -196,7 +196,7 @@ def _attempt(number: str, purpose: Purpose, cost: float | None) -> list[Sent | R
         reserved_usd=1.0,
     )
     same = {field.name: getattr(sent, field.name) for field in fields(sent)} | {"kind": "returned"}
-    del same["reserved_usd"]
+    del same["reserved_usd"], same["request_parts"]
     returned = Returned(
         **same,
         status=200 if cost is not None else 0,
