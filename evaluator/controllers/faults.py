@@ -3,13 +3,11 @@
 Providers share these rules; how a provider words its errors is its wire module's part.
 """
 
-import math
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Literal
 
 from evaluator.controllers.line import RawReply
+from evaluator.controllers.rate_headers import retry_after
 from evaluator.core.errors import (
     AttemptError,
     CredentialError,
@@ -47,22 +45,6 @@ def of_status(
     return RefusedError(message, status=raw.status, concerns=concerns or _refused(raw.status))
 
 
-def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait by ``retry-after-ms`` or ``Retry-After`` (seconds or an HTTP date), or None."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - now).total_seconds())
-
-
 def final(error: AttemptError, *, model: str, key_variable: str | None) -> ReadGateError:
     """What an attempt's error becomes when no attempt follows: the end of an episode, or of the run."""
     if not isinstance(error, RefusedError):
@@ -80,12 +62,3 @@ def _refused(status: int) -> Literal["call", "run", "key"]:
     if status in {401, 403}:
         return "key"
     return "run" if status < 400 or status in {404, 405} else "call"
-
-
-def _number(text: str | None) -> float | None:
-    """A finite number of at least 0, or None."""
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None

@@ -1,7 +1,6 @@
 """Statuses: what is tried again, what is refused, and what it becomes in the end."""
 
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -68,32 +67,6 @@ def test_the_providers_word_makes_a_retryable_status_a_refusal() -> None:
 
 def test_a_long_page_is_quoted_in_part() -> None:
     assert len(str(_of(500, "x" * 10_000))) < 600
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "3"}, 3.0),
-        ({"retry-after": "0"}, 0.0),
-        ({"retry-after": "0.25"}, 0.25),
-        ({"retry-after-ms": "250"}, 0.25),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
-        ({"retry-after": format_datetime(NOW + timedelta(seconds=90), usegmt=True)}, 90.0),
-        ({"retry-after": format_datetime(NOW - timedelta(seconds=90), usegmt=True)}, 0.0),
-        ({"retry-after": "Mon, 30 Nov 2026 12:00:30 -0000"}, 30.0),
-        ({"retry-after": "Mon, 30 Nov 2026 13:00:30 +0100"}, 30.0),
-        ({"retry-after": "-5"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": "tomorrow"}, None),
-        ({"retry-after": ""}, None),
-    ],
-    ids=str,
-)
-def test_the_wait_is_read_in_every_form_it_comes_in(headers: dict[str, str], seconds: float | None) -> None:
-    assert faults.retry_after(headers, NOW) == seconds
 
 
 @pytest.mark.parametrize(
