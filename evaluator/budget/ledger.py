@@ -2,9 +2,13 @@
 
 ``committed + reserved`` never exceeds the cap, whatever runs at the same time. An attempt whose bill
 is unknown keeps its reserve for ever, and so does one that was sent by a process that then died.
+
+Whoever asks first is served first: a large reserve that waits is not starved by small ones that would
+fit beside it. So when the end comes, less than the worst case of the call that was refused is left.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -30,7 +34,7 @@ class Ledger:
         self._in_flight: set[Reservation] = set()
         self._open = 0
         self._kept = 0
-        self._settled = asyncio.Event()
+        self._waiting: deque[tuple[Reservation, asyncio.Future[None]]] = deque()
 
     @property
     def committed(self) -> float:
@@ -49,12 +53,21 @@ class Ledger:
             CapReachedError: It does not fit and nothing is in flight that could free any of the cap.
         """
         reservation = Reservation(round(worst_usd * PICO))
-        while not self._fits(reservation.pico):
-            if not self._in_flight:
-                raise CapReachedError(self._sentence(worst_usd))
-            await self._settled.wait()
-        self._in_flight.add(reservation)
-        self._open += reservation.pico
+        if not self._waiting and self._fits(reservation):
+            self._hold(reservation)
+            return reservation
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((reservation, turn))
+        self._serve()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if reservation in self._in_flight:  # served and cancelled at once: nothing was sent
+                self.settle(reservation, 0.0)
+            elif not turn.cancelled():
+                turn.exception()  # refused and cancelled at once: the refusal has been seen
+            self._serve()
+            raise
         return reservation
 
     def settle(self, reservation: Reservation, cost_usd: float | None) -> None:
@@ -65,8 +78,7 @@ class Ledger:
             self._kept += reservation.pico
         else:
             self._committed += round(cost_usd * PICO)
-        self._settled.set()
-        self._settled = asyncio.Event()
+        self._serve()
 
     def replay(self, calls: Iterable[Sent | Returned]) -> None:
         """Take over what the lines of a run folder's ``calls.jsonl`` spent and left reserved.
@@ -84,12 +96,31 @@ class Ledger:
                 self._committed += round(call.cost_usd * PICO)
         self._kept += sum(unsettled.values())
 
-    def _fits(self, pico: int) -> bool:
-        return self._cap is None or self._committed + self._open + self._kept + pico <= self._cap
+    def _serve(self) -> None:
+        """Let those in the queue go, first come, first served; refuse the first when nothing can free it."""
+        while self._waiting:
+            reservation, turn = self._waiting[0]
+            if not turn.done():
+                if self._fits(reservation):
+                    self._hold(reservation)
+                    turn.set_result(None)
+                elif self._in_flight:
+                    return
+                else:
+                    turn.set_exception(CapReachedError(self._sentence(reservation)))
+            self._waiting.popleft()
 
-    def _sentence(self, worst_usd: float) -> str:
+    def _hold(self, reservation: Reservation) -> None:
+        self._in_flight.add(reservation)
+        self._open += reservation.pico
+
+    def _fits(self, reservation: Reservation) -> bool:
+        return self._cap is None or self._committed + self._open + self._kept + reservation.pico <= self._cap
+
+    def _sentence(self, reservation: Reservation) -> str:
         return (
             f"the budget of {self.cap_usd:g} USD cannot hold the next call: {self.committed:.6f} spent, "
-            f"{self.reserved:.6f} reserved for calls whose bill is unknown, {worst_usd:.6f} needed at worst; "
+            f"{self.reserved:.6f} reserved for calls whose bill is unknown, "
+            f"{reservation.pico / PICO:.6f} needed at worst; "
             "raise [budget] usd or --budget-usd and give the same command again"
         )

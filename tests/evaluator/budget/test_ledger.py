@@ -1,6 +1,7 @@
 """The ledger: what is committed and reserved never exceeds the cap."""
 
 import asyncio
+import gc
 from fractions import Fraction
 from random import Random
 
@@ -109,6 +110,83 @@ def test_it_raises_only_when_nothing_is_left_in_flight() -> None:
         await ledger.reserve(0.3)
 
     asyncio.run(scenario())
+
+
+def test_a_large_reserve_that_waits_is_not_starved_by_small_ones() -> None:
+    async def scenario() -> list[str]:
+        ledger, order = Ledger(1.0), list[str]()
+        flying = [await ledger.reserve(0.3) for _ in range(3)]
+
+        async def call(name: str, worst: float) -> None:
+            reservation = await ledger.reserve(worst)
+            order.append(name)
+            ledger.settle(reservation, 0.0)
+
+        calls = [asyncio.create_task(call("large", 0.9))]
+        await asyncio.sleep(0)
+        calls += [asyncio.create_task(call(f"small {number}", 0.1)) for number in range(3)]
+        await asyncio.sleep(0)
+        assert order == []  # a small one would fit, and waits for its turn
+        for reservation in flying:
+            ledger.settle(reservation, 0.0)
+        await asyncio.gather(*calls)
+        return order
+
+    assert asyncio.run(scenario()) == ["large", "small 0", "small 1", "small 2"]
+
+
+def test_when_the_first_in_the_queue_is_refused_the_next_has_its_turn() -> None:
+    async def scenario() -> tuple[object, object]:
+        ledger = Ledger(1.0)
+        flying = await ledger.reserve(0.5)
+        large = asyncio.create_task(ledger.reserve(0.8))
+        await asyncio.sleep(0)
+        small = asyncio.create_task(ledger.reserve(0.4))
+        await asyncio.sleep(0)
+        ledger.settle(flying, 0.5)
+        outcomes = await asyncio.gather(large, small, return_exceptions=True)
+        return outcomes[0], outcomes[1]
+
+    large, small = asyncio.run(scenario())
+    assert isinstance(large, CapReachedError)
+    assert isinstance(small, Reservation)
+
+
+@pytest.mark.parametrize("when", ["while it waits", "as it is served"])
+def test_a_cancelled_waiter_lets_the_next_one_through(when: str) -> None:
+    async def scenario() -> float:
+        ledger = Ledger(1.0)
+        flying = [await ledger.reserve(0.4), await ledger.reserve(0.2)]
+        large = asyncio.create_task(ledger.reserve(0.8))
+        await asyncio.sleep(0)
+        small = asyncio.create_task(ledger.reserve(0.3))
+        await asyncio.sleep(0)
+        if when == "as it is served":
+            for each in flying:
+                ledger.settle(each, 0.0)
+        large.cancel()
+        await asyncio.gather(large, return_exceptions=True)
+        await small
+        return ledger.reserved
+
+    assert asyncio.run(scenario()) == pytest.approx(0.3 if when == "as it is served" else 0.9)
+
+
+def test_a_waiter_that_is_refused_and_cancelled_at_once_leaves_no_complaint(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def scenario() -> None:
+        ledger = Ledger(1.0)
+        flying = await ledger.reserve(0.5)
+        waiting = asyncio.create_task(ledger.reserve(0.8))
+        await asyncio.sleep(0)
+        ledger.settle(flying, 0.5)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+    asyncio.run(scenario())
+    gc.collect()
+    assert caplog.text == ""
 
 
 def test_a_cancelled_waiter_holds_nothing() -> None:
