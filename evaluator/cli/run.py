@@ -26,13 +26,13 @@ from evaluator.run.episode import run_episode
 from evaluator.run.grid import Grid, Plan, plan_grid
 from evaluator.store.manifest import ExpectedCell, Manifest, ModelsSeen
 from evaluator.store.owed import owed
-from evaluator.store.run_folder import open_for_run
+from evaluator.store.run_folder import EXPERIMENT, open_for_run
 
 FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("experiment")
+@click.argument("experiment", required=False)
 @click.option("--out", type=FOLDER, help="The run folder; default runs/<name>, or runs/<name>-replay.")
 @click.option("--budget-usd", type=float, help="What the run folder may spend in all, judging included.")
 @click.option("--limit", type=click.IntRange(min=1), help="Run only so many questions of each cell for now.")
@@ -41,7 +41,7 @@ FOLDER = click.Path(path_type=Path)
     "--replay", "source", type=FOLDER, help="Ask no model: take the replies that this run recorded."
 )
 def command(
-    experiment: str,
+    experiment: str | None,
     out: Path | None,
     budget_usd: float | None,
     limit: int | None,
@@ -54,8 +54,13 @@ def command(
     again, and no call that was answered is made again. Judges may be added behind those there are.
 
     With --replay RUN it is executed again out of the journal of RUN into another folder: no network, no
-    key, nothing spent. Requests must be what they were; the first that differs is named.
+    key, nothing spent. Requests must be what they were; the first that differs is named. Without
+    EXPERIMENT it is that of RUN.
     """
+    if experiment is None:
+        if source is None:
+            raise click.UsageError("Missing argument 'EXPERIMENT'.")
+        experiment = str(source / EXPERIMENT)
     settings = wiring.find_experiment(experiment)
     settings = with_overrides(settings, experiment, budget_usd=budget_usd, concurrency=concurrency)
     used = {condition.controller for condition in settings.condition}
@@ -79,15 +84,9 @@ def command(
         work = Work(folder, grid, tables, libraries, calls, trajectories)
         code = asyncio.run(replay_owed(work, replay) if replay else run_owed(work))
     if code == INTERRUPTED:
-        words = ["readgate", "run", experiment, "--out", str(path)]
-        given = {
-            "--budget-usd": budget_usd,
-            "--limit": limit,
-            "--concurrency": concurrency,
-            "--replay": source,
-        }
-        words += [word for name, value in given.items() if value is not None for word in (name, str(value))]
-        click.echo(f"interrupted; to go on: {shlex.join(words)}", err=True)
+        given = {"--budget-usd": budget_usd, "--limit": limit, "--concurrency": concurrency}
+        again = _command_of(experiment, {"--out": path, **given, "--replay": source})
+        click.echo(f"interrupted; to go on: {again}", err=True)
     return code
 
 
@@ -146,6 +145,12 @@ async def run_owed(work: Work) -> int:
         return INTERRUPTED
     click.echo(f"{summary}; next: readgate judge {shlex.quote(str(folder.path))}")
     return INCOMPLETE if failed else DONE
+
+
+def _command_of(experiment: str, options: Mapping[str, object]) -> str:
+    """The command line with the options that have a value."""
+    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    return shlex.join(["readgate", "run", experiment, *words])
 
 
 def _manifest(

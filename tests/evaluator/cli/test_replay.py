@@ -323,3 +323,14 @@ def test_an_interrupted_replay_says_the_command_that_goes_on(
     monkeypatch.chdir(here)
     assert readgate(*command.split()[1:])[0] == 0
     assert ends(here / "runs" / "small-replay") == ends(here / "source")
+
+
+def test_without_an_experiment_the_one_of_the_source_is_replayed(here: Path, readgate: Command) -> None:
+    assert readgate("run", "small.toml", "--limit", 2, "--out", "source")[0] == 0
+    (here / "small.toml").unlink()
+    code, out, _ = readgate("run", "--replay", "source")
+    assert (code, out.split(",")[0]) == (0, "8 of 80 trajectories replayed")
+    assert ends(here / "runs" / "small-replay") == ends(here / "source")
+    code, out, err = readgate("run")
+    assert (code, out, err) == (2, "", "readgate: Missing argument 'EXPERIMENT'.\n")
+    assert readgate("run", "--replay", "nowhere")[:2] == (2, "")
