@@ -26,7 +26,7 @@ from evaluator.run.episode import run_episode
 from evaluator.run.grid import Grid, Plan, plan_grid
 from evaluator.store.manifest import ExpectedCell, Manifest, ModelsSeen
 from evaluator.store.owed import owed
-from evaluator.store.run_folder import EXPERIMENT, open_for_run
+from evaluator.store.run_folder import EXPERIMENT, RunFolder, open_for_run
 
 FOLDER = click.Path(path_type=Path)
 
@@ -60,7 +60,7 @@ def command(
     if experiment is None:
         if source is None:
             raise click.UsageError("Missing argument 'EXPERIMENT'.")
-        experiment = str(source / EXPERIMENT)
+        experiment = str(RunFolder.open(source).path / EXPERIMENT)
     settings = wiring.find_experiment(experiment)
     settings = with_overrides(settings, experiment, budget_usd=budget_usd, concurrency=concurrency)
     used = {condition.controller for condition in settings.condition}

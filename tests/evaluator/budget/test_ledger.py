@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -267,3 +268,12 @@ def test_no_schedule_exceeds_the_cap(seed: int, cap: float, calls: list[float], 
     assert ledger.committed + ledger.reserved <= cap + 1e-9
     if next(queue, None) is not None:  # it stopped early: some call of the largest size does not fit
         assert ledger.committed + ledger.reserved + max(calls) > cap - 1e-9
+
+
+def test_what_was_taken_over_from_a_replayed_run_was_spent_there() -> None:
+    there: list[Sent | Returned] = [_sent("a", 0.5), _returned("a", 0.25), _sent("b", 0.5)]
+    ledger = Ledger(0.5)
+    ledger.replay(
+        [*(replace(line, replayed=True) for line in there), _sent("c", 0.25), _returned("c", 0.125)]
+    )
+    assert (ledger.committed, ledger.reserved) == (0.125, 0.0)

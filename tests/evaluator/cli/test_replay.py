@@ -333,4 +333,4 @@ def test_without_an_experiment_the_one_of_the_source_is_replayed(here: Path, rea
     assert ends(here / "runs" / "small-replay") == ends(here / "source")
     code, out, err = readgate("run")
     assert (code, out, err) == (2, "", "readgate: Missing argument 'EXPERIMENT'.\n")
-    assert readgate("run", "--replay", "nowhere")[:2] == (2, "")
+    assert readgate("run", "--replay", "nowhere")[2] == "readgate: nowhere does not exist\n"
