@@ -9,7 +9,10 @@ import struct
 import zlib
 
 MESSAGE_START = b'"role":'
-"""Stands once in every message of every provider's format, and nowhere inside the text of one."""
+"""Stands in every message that someone says, in every provider's format, and in the text of none.
+
+Items that nobody says, such as the outputs of tools in some formats, belong to the message before them.
+"""
 
 DIGITS = 8
 SHOWN = 60
