@@ -7,7 +7,7 @@ substring. An unknown model has no price.
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +18,8 @@ from evaluator.core.settings import PriceSettings
 
 PICO = 10**12
 """Money is added up in whole picodollars, which hold every price per token exactly."""
+
+STANDARD = "standard"
 
 _TABLE = Path(__file__).with_name("models.toml")
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}")
@@ -71,6 +73,7 @@ class ModelFacts:
         output_limit: The request field that bounds a reply; None leaves it to the controller.
         refuses: Request fields that the model answers with HTTP 400.
         price: None when unknown.
+        tiers: Prices of other tiers of service: flex, batch.
     """
 
     aliases: tuple[str, ...] = ()
@@ -80,6 +83,7 @@ class ModelFacts:
     output_limit: Literal["max_tokens", "max_completion_tokens"] | None = None
     refuses: tuple[str, ...] = ()
     price: Price | None = None
+    tiers: Mapping[str, Price] = field(default_factory=dict)
 
 
 class PriceTable:
@@ -97,9 +101,10 @@ class PriceTable:
         own = {model: replace(known.facts(model), price=_price(given)) for model, given in extra.items()}
         return cls({**packaged, **own})
 
-    def price(self, model: str) -> Price | None:
-        """The price of a model id, or None when it is unknown."""
-        return self.facts(model).price
+    def price(self, model: str, tier: str = STANDARD) -> Price | None:
+        """The price of a model id in a tier of service, or None when it is unknown."""
+        facts = self.facts(model)
+        return facts.price if tier == STANDARD else facts.tiers.get(tier)
 
     def facts(self, model: str) -> ModelFacts:
         """What is known of a model id; the bare defaults when nothing is."""

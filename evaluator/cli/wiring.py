@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 from evaluator.agent.prompts import wording
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import PriceTable
-from evaluator.controllers import openai_chat_wire
+from evaluator.controllers.client import Client
 from evaluator.controllers.http_line import open_session
-from evaluator.controllers.openai_chat import OpenAIChat
+from evaluator.controllers.providers import destination, key_variable, provider_of
 from evaluator.controllers.scripted.completions import PROGRAMS
 from evaluator.controllers.scripted.server import HOST, ScriptedServer
-from evaluator.controllers.stack import build_model, build_offline, destination, key_variable, price_of
+from evaluator.controllers.stack import build_model, build_offline, price_of
 from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, content_hash
 from evaluator.core.errors import CredentialError, InputError, SettingsError
@@ -158,7 +158,7 @@ def deviations(experiment: Experiment) -> dict[str, dict[str, str]]:
     """What of the protocol each controller's model does not take."""
     prices = PriceTable.load(experiment.prices)
     notes = {
-        name: dict(openai_chat_wire.notes(settings, prices.facts(settings.model)))
+        name: provider_of(settings).wire.notes(settings, prices.facts(settings.model))
         for name, settings in experiment.controller.items()
     }
     return {name: noted for name, noted in notes.items() if noted}
@@ -191,7 +191,7 @@ def scripted_servers(tables: Mapping[str, ModelSettings]) -> Iterator[dict[str, 
 class Witnessed:
     """A model that remembers the ids that answered, for the manifest; satisfies ``Model``."""
 
-    model: OpenAIChat
+    model: Client
     requested: str
     returned: dict[str, None] = field(default_factory=dict)
 
@@ -226,7 +226,7 @@ async def open_models(
     luck, seconds = Random(), experiment.limits.call_seconds
     async with open_session(experiment.rate.trajectories) as session:
 
-        def build(name: str, settings: ModelSettings) -> OpenAIChat:
+        def build(name: str, settings: ModelSettings) -> Client:
             if name in recorded:
                 return build_offline(
                     settings,

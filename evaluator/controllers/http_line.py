@@ -39,13 +39,28 @@ class HttpLine:
     """Posts attempts to one URL; a fault of the connection is a raw reply of status 0."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, url: str, *, key: str | None, bill_of: BillOf, clock: Clock
+        self,
+        session: aiohttp.ClientSession,
+        url: str,
+        *,
+        key: str | None,
+        headers: Mapping[str, str],
+        bill_of: BillOf,
+        clock: Clock,
     ) -> None:
+        """Bind to a place.
+
+        Args:
+            session: From ``open_session``.
+            url: Where attempts are posted to.
+            key: What is masked out of every response.
+            headers: What carries the key.
+            bill_of: Reads the bill out of a response.
+            clock: Of latencies.
+        """
         self._session = session
         self._url = url
-        self._headers = {"Content-Type": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+        self._headers = {"Content-Type": "application/json", **headers}
         self._mask = _masker(key or "")
         self._bill_of = bill_of
         self._clock = clock

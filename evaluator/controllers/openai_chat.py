@@ -1,86 +1,42 @@
-"""A model behind OpenAI Chat Completions: records in, one line asked, records out.
+"""Chat Completions of OpenAI itself, of vLLM and other servers that speak it, and of scripted programs.
 
-OpenAI itself, scripted controllers and every server that speaks the format are reached through it.
+What is said stands in ``openai_chat_wire``; here is whom it is said to.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
-from evaluator.budget.prices import ModelFacts, Price
-from evaluator.controllers import faults
 from evaluator.controllers import openai_chat_wire as wire
-from evaluator.controllers.capped import worst_case_usd
-from evaluator.controllers.lenient_json import dumps
-from evaluator.controllers.line import Attempt, Deadline, Line
-from evaluator.core.cell import CallTag
-from evaluator.core.errors import AttemptError, InputError
-from evaluator.core.messages import ModelRequest, Reply
-from evaluator.core.ports import Clock
-from evaluator.core.settings import ModelSettings
+from evaluator.controllers.json_values import count, fields, items, text
+from evaluator.controllers.wire import Provider
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
 
 
-class OpenAIChat:
-    """Answers model calls through a line; satisfies ``Model``."""
+def listed(tree: object) -> Mapping[str, str]:
+    """The model ids of ``GET /models`` with their shutdown dates, "" where none is given."""
+    models = [fields(model) for model in items(fields(tree).get("data"))]
+    return {text(model.get("id")): _day(model.get("shutdown_date")) for model in models if model.get("id")}
 
-    def __init__(
-        self,
-        settings: ModelSettings,
-        line: Line,
-        *,
-        facts: ModelFacts,
-        price: Price | None,
-        serves: Callable[[str], bool],
-        clock: Clock,
-        call_seconds: float,
-        key_variable: str | None,
-    ) -> None:
-        """Bind the settings to a line.
 
-        Args:
-            settings: The model and its parameters.
-            line: The outermost layer on the way to the provider.
-            facts: What is known of the model.
-            price: What it costs, None when unknown.
-            serves: Whether an answer by a returned model id is one by this model.
-            clock: Of the deadline.
-            call_seconds: The deadline of one call, retries included.
-            key_variable: The name of the variable that holds the key, for error messages.
-        """
-        self._settings = settings
-        self._line = line
-        self._facts = facts
-        self._price = price
-        self._serves = serves
-        self._clock = clock
-        self._call_seconds = call_seconds
-        self._key_variable = key_variable
+def _day(value: object) -> str:
+    """A date as YYYY-MM-DD, out of a text that begins so or of seconds since 1970."""
+    seconds = count(value)
+    if seconds is None:
+        return text(value)[:10]
+    try:
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
 
-    async def ask(self, request: ModelRequest, tag: CallTag) -> Reply:
-        """Answer one call.
 
-        Raises:
-            ModelError: The provider could not be made to answer this call, or refuses it.
-            DeadlineError: It took longer than the call's deadline.
-            CredentialError: The provider refuses the key.
-            InputError: The provider would refuse every call, or another model answers.
-            CapReachedError: The budget cannot hold the call.
-        """
-        body = dumps(wire.build(request, self._settings, self._facts))
-        output = wire.max_output(self._settings, self._facts)
-        attempt = Attempt(
-            body=body,
-            tag=tag,
-            requested_model=self._settings.model,
-            deadline=Deadline(self._clock, self._call_seconds),
-            worst_usd=worst_case_usd(body, self._facts, self._price, output),
-            estimated_tokens=-(-len(body) // 4),
-        )
-        try:
-            reply = wire.read(await self._line.send(attempt))
-        except AttemptError as error:
-            raise faults.final(error, model=self._settings.model, key_variable=self._key_variable) from error
-        if reply.returned_model and not self._serves(reply.returned_model):
-            raise InputError(
-                f"{self._settings.model} was asked and {reply.returned_model} answered; models are not mixed "
-                "in one cell: request the model that is served"
-            )
-        return reply
+OPENAI = Provider(
+    wire=wire,
+    home=OPENAI_URL,
+    key_variable=OPENAI_KEY,
+    listed=listed,
+)
+
+SCRIPTED = Provider(wire=wire, home=None, key_variable=None, listed=listed)
+"""Programs of this project behind the same format, each at the address it is served at."""

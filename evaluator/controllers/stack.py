@@ -8,28 +8,24 @@ replayed(offline).
 
 from functools import partial
 from random import Random
-from urllib.parse import urlsplit
 
 import aiohttp
 
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import FREE, Price, PriceTable
-from evaluator.controllers import openai_chat_wire as wire
 from evaluator.controllers.capped import Capped
+from evaluator.controllers.client import Client
 from evaluator.controllers.http_line import HttpLine
-from evaluator.controllers.line import Bill, Line, RawReply
+from evaluator.controllers.line import Line, RawReply
 from evaluator.controllers.offline import Offline
-from evaluator.controllers.openai_chat import OpenAIChat
+from evaluator.controllers.providers import destination, key_variable, provider_of
 from evaluator.controllers.recorded import Recorded
 from evaluator.controllers.replayed import Replayed, Usable
 from evaluator.controllers.retrying import Retrying
 from evaluator.controllers.throttled import Pace, Throttled
-from evaluator.core.errors import CredentialError, InputError
+from evaluator.core.errors import InputError
 from evaluator.core.ports import Clock, FinishedCalls, Sink
 from evaluator.core.settings import ModelSettings
-
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_KEY = "OPENAI_API_KEY"
 
 
 def build_model(
@@ -45,7 +41,7 @@ def build_model(
     session: aiohttp.ClientSession,
     api_key: str | None,
     call_seconds: float,
-) -> OpenAIChat:
+) -> Client:
     """A model with all its layers.
 
     Args:
@@ -66,9 +62,16 @@ def build_model(
         InputError: The address cannot be used, or a model without a price meets a cap.
     """
     price = _price_within(settings, prices, ledger)
-    bill_of = partial(_bill, settings=settings, prices=prices)
+    wire = provider_of(settings).wire
     url, key = destination(settings, api_key)
-    http = HttpLine(session, url, key=key, bill_of=bill_of, clock=clock)
+    http = HttpLine(
+        session,
+        url,
+        key=key,
+        headers=wire.headers(key) if key else {},
+        bill_of=partial(wire.bill, price_of=partial(_price_returned, settings, prices)),
+        clock=clock,
+    )
     metered = Throttled(Capped(Recorded(http, journal), ledger), rate)
     retried = Retrying(metered, fault_of=wire.fault, clock=clock, luck=luck)
     line = Replayed(retried, finished, _usable(settings, prices, clock))
@@ -84,7 +87,7 @@ def build_offline(
     source: FinishedCalls,
     clock: Clock,
     call_seconds: float,
-) -> OpenAIChat:
+) -> Client:
     """A model that gives again what it said in another run: no network, no key, no money.
 
     Args:
@@ -101,23 +104,6 @@ def build_offline(
     return _client(settings, line, prices=prices, price=None, clock=clock, call_seconds=call_seconds)
 
 
-def destination(settings: ModelSettings, api_key: str | None) -> tuple[str, str | None]:
-    """Where calls to a model go, and the key they take with them.
-
-    Raises:
-        CredentialError: The provider needs a key and has none, or one that no header can carry.
-        InputError: The address cannot be used.
-    """
-    return _url(settings), _checked_key(settings, api_key)
-
-
-def key_variable(settings: ModelSettings) -> str | None:
-    """The name of the variable that holds the key, or None when the provider needs none."""
-    if settings.provider == "scripted":
-        return None
-    return settings.api_key_env or (OPENAI_KEY if settings.base_url is None else None)
-
-
 def price_of(settings: ModelSettings, prices: PriceTable) -> Price | None:
     """What a model costs: scripted ones nothing, unknown ones None."""
     return FREE if settings.provider == "scripted" else prices.price(settings.model)
@@ -131,13 +117,14 @@ def _client(
     price: Price | None,
     clock: Clock,
     call_seconds: float,
-) -> OpenAIChat:
-    return OpenAIChat(
+) -> Client:
+    return Client(
         settings,
+        provider_of(settings).wire,
         line,
         facts=prices.facts(settings.model),
         price=price,
-        serves=partial(_serves, settings=settings, prices=prices),
+        accepts=partial(_accepts, settings, prices),
         clock=clock,
         call_seconds=call_seconds,
         key_variable=key_variable(settings),
@@ -145,12 +132,13 @@ def _client(
 
 
 def _usable(settings: ModelSettings, prices: PriceTable, clock: Clock) -> Usable:
-    """A recorded reply that stopped its run, because another model gave it, is not given again."""
+    """A recorded reply that was not taken, because another model gave it, is not given again."""
+    wire = provider_of(settings).wire
 
     def usable(raw: RawReply) -> bool:
         returned = raw.bill.returned_model
-        served = not returned or _serves(returned, settings=settings, prices=prices)
-        return served and wire.fault(raw, clock.now()) is None
+        accepted = not returned or _accepts(settings, prices, returned)
+        return accepted and wire.fault(raw, clock.now()) is None
 
     return usable
 
@@ -165,43 +153,15 @@ def _price_within(settings: ModelSettings, prices: PriceTable, ledger: Ledger) -
     return price
 
 
-def _bill(status: int, tree: object, *, settings: ModelSettings, prices: PriceTable) -> Bill:
-    """The bill by the price of the model that answered, which need not be the one that was asked."""
-    returned = tree.get("model") if isinstance(tree, dict) else None
-    if isinstance(returned, str) and returned and not _serves(returned, settings=settings, prices=prices):
-        return wire.bill(status, tree, prices.price(returned))
-    return wire.bill(status, tree, price_of(settings, prices))
+def _price_returned(settings: ModelSettings, prices: PriceTable, returned: str, tier: str) -> Price | None:
+    """The price of the model and tier that answered, which need not be those that were asked for."""
+    if settings.provider == "scripted":
+        return FREE
+    same = not returned or prices.serves(settings.model, returned)
+    return prices.price(settings.model if same else returned, tier)
 
 
-def _serves(returned: str, *, settings: ModelSettings, prices: PriceTable) -> bool:
-    return settings.provider == "scripted" or prices.serves(settings.model, returned)
-
-
-def _url(settings: ModelSettings) -> str:
-    if settings.provider == "scripted" and settings.base_url is None:
-        raise InputError(f"the scripted model {settings.model} needs the address of its server")
-    base = OPENAI_URL if settings.base_url is None else settings.base_url
-    if not _is_address(base):
-        raise InputError(f"base_url {base!r} of {settings.model} is no http or https address")
-    return f"{base.rstrip('/')}/chat/completions"
-
-
-def _is_address(base: str) -> bool:
-    try:
-        parts = urlsplit(base)
-        usable_port = parts.port != 0
-    except ValueError:
-        return False
-    plain = base.isprintable() and " " not in base and not parts.query and not parts.fragment
-    return plain and usable_port and parts.scheme in {"http", "https"} and bool(parts.hostname)
-
-
-def _checked_key(settings: ModelSettings, api_key: str | None) -> str | None:
-    variable = key_variable(settings)
-    if variable is None:
-        return None
-    if not api_key:
-        raise CredentialError(f"{settings.model} needs a key: set the variable {variable}")
-    if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
-        raise CredentialError(f"the key in {variable} holds characters that no key has, such as a space")
-    return api_key
+def _accepts(settings: ModelSettings, prices: PriceTable, returned: str) -> bool:
+    """Whether an answer by the returned model counts as one by the model that was asked."""
+    anyone = settings.provider == "scripted" or settings.allow_other_models
+    return anyone or prices.serves(settings.model, returned)

@@ -14,6 +14,7 @@ The whole tree::
     ├── EmbeddingError                index_builder.errors
     ├── EpisodeError                  ends one episode as ``failed``; owed again on resume
     │   ├── ModelError                the provider could not be made to answer
+    │   ├── DriftError                another model answers than the one that was asked: its cell stops
     │   ├── RetrievalError            a search or read that could not be carried out
     │   └── DeadlineError             a call or a trajectory took longer than its limit
     ├── AttemptError                  one HTTP attempt went wrong; the retrying layer decides what follows
@@ -41,6 +42,7 @@ __all__ = [
     "CredentialError",
     "DatasetError",
     "DeadlineError",
+    "DriftError",
     "EmbeddingError",
     "EpisodeError",
     "InputError",
@@ -83,6 +85,12 @@ class ModelError(EpisodeError):
     """The provider could not be made to give a usable reply."""
 
     boundary = "model"
+
+
+class DriftError(EpisodeError):
+    """Another model answers than the one that was asked; every further episode of the cell ends so too."""
+
+    boundary = "drift"
 
 
 class RetrievalError(EpisodeError):

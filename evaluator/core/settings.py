@@ -19,6 +19,7 @@ RuleName: TypeAlias = Literal["read", "snippet", "low_evidence"]
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 PromptName: TypeAlias = Literal["default", "strict"]
 Family: TypeAlias = Literal["primary", "control", "exploratory"]
+ProviderName: TypeAlias = Literal["openai_chat", "scripted"]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80)]
 
 LARGEST_INTEGER = 2**63 - 1
@@ -101,7 +102,7 @@ class PairSettings(Settings):
 class ModelSettings(Settings):
     """A model and how to reach it; controllers and judges alike."""
 
-    provider: Literal["openai_chat", "scripted"]
+    provider: ProviderName
     model: Name = Field(description="the provider's model id, or the scripted policy")
     base_url: str | None = Field(None, description="absent = the provider's own")
     api_key_env: str | None = Field(
@@ -113,6 +114,9 @@ class ModelSettings(Settings):
     max_output_tokens: int = Field(16_384, ge=1, description="room for one reply, reasoning included")
     send_seed: bool = Field(
         default=False, description="send the run's seed to the provider (scripted: always)"
+    )
+    allow_other_models: bool = Field(
+        default=False, description="take answers of any model; else a cell stops at the first by another one"
     )
 
 

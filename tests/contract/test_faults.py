@@ -13,6 +13,7 @@ from evaluator.core.errors import (
     CapReachedError,
     CredentialError,
     DeadlineError,
+    DriftError,
     InputError,
     ModelError,
     ReadGateError,
@@ -286,10 +287,10 @@ def _chain(error: BaseException | None) -> list[str]:
     return [repr(error), *_chain(error.__cause__), *_chain(error.__context__)]
 
 
-def test_another_model_than_the_requested_one_stops_the_run_and_is_billed_by_its_own_price() -> None:
+def test_another_model_than_the_requested_one_stops_its_cell_and_is_billed_by_its_own_price() -> None:
     other = server.response(200, server.completion(model="gpt-5-mini"))
     error, stack, _ = _ask(server.in_turn(other), cap_usd=1.0)
-    assert type(error) is InputError
+    assert type(error) is DriftError
     assert "gpt-4o-mini was asked and gpt-5-mini answered" in str(error)
     # 100 × 0.25/M + 10 × 2.00/M
     assert stack.ledger.committed == 0.000045

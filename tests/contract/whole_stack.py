@@ -11,9 +11,9 @@ import orjson
 
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import PriceTable
+from evaluator.controllers.client import Client
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
-from evaluator.controllers.openai_chat import OpenAIChat
 from evaluator.controllers.stack import build_model
 from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, Cell
@@ -65,7 +65,7 @@ class MemoryJournal:
 class Stack:
     """A model with all its layers, and what surrounds it."""
 
-    model: OpenAIChat
+    model: Client
     journal: MemoryJournal
     ledger: Ledger
     clock: Clock

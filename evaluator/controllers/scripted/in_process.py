@@ -38,4 +38,5 @@ class InProcessModel:
         tree = orjson.loads(body)
         if status != 200:
             raise ModelError(tree["error"]["message"])
-        return wire.read(RawReply(status, body, wire.bill(status, tree, FREE), tree=tree, is_json=True))
+        bill = wire.bill(status, tree, lambda _model, _tier: FREE)
+        return wire.read(RawReply(status, body, bill, tree=tree, is_json=True))

@@ -20,11 +20,16 @@ def _bill(status: int, tree: object) -> Bill:
     return Bill(response_id=f"{status} {type(tree).__name__}")
 
 
+def _line(session: aiohttp.ClientSession, url: str, clock: SystemClock, key: str | None = KEY) -> HttpLine:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return HttpLine(session, url, key=key, headers=headers, bill_of=_bill, clock=clock)
+
+
 def _send(answer: Answer, *, key: str | None = KEY, seconds: float = 30.0) -> tuple[RawReply, Received]:
     async def scenario() -> tuple[RawReply, Received]:
         clock = SystemClock()
         async with FaultServer(server.in_turn(answer)) as provider, open_session(1) as session:
-            line = HttpLine(session, f"{provider.url}/x", key=key, bill_of=_bill, clock=clock)
+            line = _line(session, f"{provider.url}/x", clock, key)
             raw = await line.send(Attempt(BODY, tag(), "m", Deadline(clock, seconds)))
             return raw, provider.received[0]
 
@@ -91,7 +96,7 @@ def _send_late() -> RawReply:
     async def scenario() -> RawReply:
         clock = SystemClock()
         async with FaultServer(server.in_turn(server.HANG)) as provider, open_session(1) as session:
-            line = HttpLine(session, provider.url, key=None, bill_of=_bill, clock=clock)
+            line = _line(session, provider.url, clock, None)
             return await line.send(Attempt(BODY, tag(), "m", Deadline(clock, -5)))
 
     return asyncio.run(scenario())
@@ -103,7 +108,7 @@ def test_no_connection_is_a_raw_reply_that_cost_nothing() -> None:
         async with FaultServer(server.in_turn(server.HANG)) as gone:
             url = gone.url
         async with open_session(1) as session:
-            line = HttpLine(session, url, key=KEY, bill_of=_bill, clock=clock)
+            line = _line(session, url, clock)
             return await line.send(Attempt(BODY, tag(), "m", Deadline(clock, 30)))
 
     raw = asyncio.run(scenario())

@@ -44,7 +44,13 @@ def _raw(body: bytes, status: int = 200) -> RawReply:
         tree = loads(body)
     except ValueError:
         tree = None
-    return RawReply(status=status, body=body, bill=wire.bill(status, tree, PRICE), tree=tree, latency_s=0.5)
+    return RawReply(
+        status=status,
+        body=body,
+        bill=wire.bill(status, tree, lambda _model, _tier: PRICE),
+        tree=tree,
+        latency_s=0.5,
+    )
 
 
 def _reply(message: object, **fields: object) -> Reply:
@@ -292,7 +298,7 @@ GOOD = {"choices": [{"message": {"content": "x"}}], "usage": DETAILED}
 def test_the_bill_is_known_only_where_someone_says_so(
     status: int, tree: object, price: Price | None, cost: float | None
 ) -> None:
-    assert wire.bill(status, tree, price).cost_usd == cost
+    assert wire.bill(status, tree, lambda _model, _tier: price).cost_usd == cost
 
 
 # What is wrong with it

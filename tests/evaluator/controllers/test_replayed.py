@@ -10,7 +10,7 @@ import pytest
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.line import Bill
 from evaluator.controllers.replayed import raw_reply
-from evaluator.core.errors import InputError
+from evaluator.core.errors import DriftError
 from evaluator.core.journal import Returned
 from evaluator.core.messages import Reply, Usage, UserMessage
 from tests.contract import fault_server as server
@@ -90,7 +90,7 @@ def test_a_reply_by_another_model_is_not_given_again() -> None:
     async def scenario() -> None:
         async with FaultServer(server.in_turn(drifted)) as faulty, stack_to(faulty.url) as stack:
             journal.lines = stack.journal.lines
-            with pytest.raises(InputError, match="gpt-5-mini answered"):
+            with pytest.raises(DriftError, match="gpt-5-mini answered"):
                 await stack.model.ask(REQUEST, tag())
 
     asyncio.run(scenario())

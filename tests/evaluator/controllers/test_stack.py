@@ -8,11 +8,11 @@ import pytest
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import FREE, PriceTable
 from evaluator.controllers import stack
+from evaluator.controllers.client import Client
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
-from evaluator.controllers.openai_chat import OpenAIChat
 from evaluator.controllers.throttled import Pace
-from evaluator.core.errors import CredentialError, InputError
+from evaluator.core.errors import InputError
 from evaluator.core.settings import ModelSettings, PriceSettings, RateSettings
 from evaluator.run.clocks import InstantClock
 from tests.contract import fault_server as server
@@ -32,8 +32,8 @@ def _build(
     api_key: str | None = None,
     cap_usd: float | None = None,
     prices: PriceTable | None = None,
-) -> OpenAIChat:
-    async def scenario() -> OpenAIChat:
+) -> Client:
+    async def scenario() -> Client:
         clock = InstantClock()
         async with open_session(1) as session:
             return stack.build_model(
@@ -51,64 +51,6 @@ def _build(
             )
 
     return asyncio.run(scenario())
-
-
-@pytest.mark.parametrize(
-    ("settings", "variable"),
-    [
-        (_settings(), "OPENAI_API_KEY"),
-        (_settings(api_key_env="MY_KEY"), "MY_KEY"),
-        (_settings(api_key_env="MY_KEY", base_url=LOCAL), "MY_KEY"),
-        (_settings(base_url=LOCAL), None),
-        (_settings(provider="scripted", api_key_env="MY_KEY"), None),
-    ],
-)
-def test_a_key_is_needed_by_openai_and_wherever_one_is_named(
-    settings: ModelSettings, variable: str | None
-) -> None:
-    assert stack.key_variable(settings) == variable
-
-
-@pytest.mark.parametrize("api_key", [None, ""])
-def test_a_missing_key_is_told_by_the_name_of_its_variable(api_key: str | None) -> None:
-    with pytest.raises(CredentialError, match="set the variable OPENAI_API_KEY"):
-        _build(_settings(), api_key=api_key)
-
-
-@pytest.mark.parametrize("api_key", ["sk-with space", "sk-with-newline\n", "sk-ключ", "sk\x00"])
-def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(api_key: str) -> None:
-    with pytest.raises(CredentialError) as raised:
-        _build(_settings(), api_key=api_key)
-    assert "OPENAI_API_KEY" in str(raised.value)
-    assert "sk" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    "base_url",
-    [
-        "localhost:8000",
-        "ftp://host/v1",
-        "http://",
-        "",
-        "/v1",
-        "http://host:port/v1",
-        "http://host:0/v1",
-        "http://host:65536/v1",
-        "http://[::1/v1",
-        "http://a host/v1",
-        "http://host\n/v1",
-        "http://host/v1?key=value",
-        "http://host/v1#part",
-    ],
-)
-def test_an_address_that_is_none_is_refused(base_url: str) -> None:
-    with pytest.raises(InputError, match="is no http or https address"):
-        _build(_settings(base_url=base_url), api_key="sk-12345678")
-
-
-def test_a_scripted_model_needs_its_servers_address() -> None:
-    with pytest.raises(InputError, match="needs the address of its server"):
-        _build(_settings(provider="scripted", model="hasty"))
 
 
 def test_a_model_without_a_price_cannot_run_under_a_cap() -> None:

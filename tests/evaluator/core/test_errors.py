@@ -8,6 +8,7 @@ from evaluator.core import errors
 from evaluator.core.errors import (
     CapReachedError,
     DeadlineError,
+    DriftError,
     EpisodeError,
     InputError,
     ModelError,
@@ -39,8 +40,8 @@ def test_every_error_is_one_of_the_project(name: str) -> None:
 
 
 def test_an_episode_error_says_at_which_boundary_it_happened() -> None:
-    boundaries = [error.boundary for error in (ModelError, RetrievalError, DeadlineError, EpisodeError)]
-    assert boundaries == ["model", "retrieval", "deadline", "episode"]
+    boundaries = [error.boundary for error in (ModelError, DriftError, RetrievalError, DeadlineError)]
+    assert boundaries == ["model", "drift", "retrieval", "deadline"]
 
 
 def test_an_attempt_bears_its_status_and_what_the_server_asked() -> None:
