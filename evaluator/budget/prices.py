@@ -1,4 +1,4 @@
-"""What models cost and take: the packaged table, extended by an experiment's own prices.
+"""What models cost and take: the packaged table, extended by an experiment's own prices and facts.
 
 A model is looked up by its exact id, a declared alias, or a declared kind of snapshot; never by a
 substring. An unknown model has no price.
@@ -9,17 +9,22 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from evaluator.core.messages import Usage
-from evaluator.core.settings import PriceSettings
+from evaluator.core.settings import FactSettings, ModelSettings, PriceSettings, TakesSettings, TierSettings
 
 PICO = 10**12
 """Money is added up in whole picodollars, which hold every price per token exactly."""
 
 STANDARD = "standard"
+"""The tier that a price without a name is of."""
+
+DYNAMIC = -1
+"""The thinking budget that leaves it to the model."""
 
 _TABLE = Path(__file__).with_name("models.toml")
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}")
@@ -70,10 +75,12 @@ class ModelFacts:
         dated_snapshots: Whether ``<id>-YYYY-MM-DD`` is the same model at the same price.
         context: Tokens of the largest prompt, or None when unknown.
         max_output: Tokens of the largest reply, or None when unknown.
-        output_limit: The request field that bounds a reply; None leaves it to the controller.
-        refuses: Request fields that the model answers with HTTP 400.
+        output_limit: The field of Chat Completions that bounds a reply; None leaves it to the controller.
+        refuses: Parameters that the model answers with HTTP 400.
+        takes: The values that it takes.
         price: None when unknown.
         tiers: Prices of other tiers of service: flex, batch.
+        shutdown: The day it is switched off, YYYY-MM-DD, None when unknown.
     """
 
     aliases: tuple[str, ...] = ()
@@ -82,8 +89,23 @@ class ModelFacts:
     max_output: int | None = None
     output_limit: Literal["max_tokens", "max_completion_tokens"] | None = None
     refuses: tuple[str, ...] = ()
+    takes: TakesSettings = field(default_factory=TakesSettings)
     price: Price | None = None
     tiers: Mapping[str, Price] = field(default_factory=dict)
+    shutdown: str | None = None
+
+    def objection(self, settings: ModelSettings) -> str | None:
+        """What of the settings the model would refuse by its value, in words; None when nothing."""
+        efforts, budgets = self.takes.reasoning_effort, self.takes.thinking_budget
+        effort, budget = settings.reasoning_effort, settings.thinking_budget
+        if effort is not None and efforts is not None and effort not in efforts:
+            return f"{settings.model} takes reasoning_effort {' | '.join(efforts)}, not {effort!r}"
+        if budget in {None, DYNAMIC} or budgets is None or budgets.least <= budget <= budgets.most:
+            return None
+        return (
+            f"{settings.model} takes a thinking_budget of {budgets.least} to {budgets.most} or {DYNAMIC}, "
+            f"not {budget}"
+        )
 
 
 class PriceTable:
@@ -93,13 +115,22 @@ class PriceTable:
         self._facts = facts
 
     @classmethod
-    def load(cls, extra: Mapping[str, PriceSettings]) -> "PriceTable":
-        """Read the packaged table; ``extra`` adds models and overrides the prices of known ones."""
+    def load(
+        cls, prices: Mapping[str, PriceSettings], models: Mapping[str, FactSettings] = MappingProxyType({})
+    ) -> "PriceTable":
+        """Read the packaged table, with what an experiment says in place of what it says itself.
+
+        Args:
+            prices: USD per million tokens by model id.
+            models: Other facts by model id.
+        """
         tree = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-        packaged = TypeAdapter(dict[str, ModelFacts]).validate_python(tree)
-        known = cls(packaged)
-        own = {model: replace(known.facts(model), price=_price(given)) for model, given in extra.items()}
-        return cls({**packaged, **own})
+        packaged = TypeAdapter(dict[str, FactSettings]).validate_python(tree)
+        facts = {model: _extended(ModelFacts(), given) for model, given in packaged.items()}
+        for own in (models, {model: FactSettings(price=given) for model, given in prices.items()}):
+            known = cls(facts)
+            facts = facts | {model: _extended(known.facts(model), given) for model, given in own.items()}
+        return cls(facts)
 
     def price(self, model: str, tier: str = STANDARD) -> Price | None:
         """The price of a model id in a tier of service, or None when it is unknown."""
@@ -126,7 +157,29 @@ def is_snapshot(model: str, candidate: str) -> bool:
     return candidate.startswith(model) and _DATE.fullmatch(candidate[len(model) :]) is not None
 
 
+def _extended(facts: ModelFacts, given: FactSettings) -> ModelFacts:
+    """The facts with everything replaced that is given."""
+    changes: dict[str, Any] = {
+        name: value
+        for name in given.model_fields_set
+        if (value := getattr(given, name)) is not None and name != "price"
+    }
+    if given.price is not None:
+        changes |= {"price": _price(given.price), "tiers": _tiers(given.price)}
+    return replace(facts, **changes)
+
+
+def _tiers(given: PriceSettings) -> dict[str, Price]:
+    named = {"flex": given.flex, "batch": given.batch}
+    return {name: _rates(tier) for name, tier in named.items() if tier is not None}
+
+
 def _price(given: PriceSettings) -> Price:
+    above = None if given.above is None else _rates(given.above)
+    return replace(_rates(given), above_tokens=given.above_tokens, above=above)
+
+
+def _rates(given: TierSettings) -> Price:
     cached = given.input if given.cached_input is None else given.cached_input
     return Price(input=given.input, cached_input=cached, output=given.output)
 

@@ -35,6 +35,7 @@ def command(run: Path) -> int:
     asked = {name: table for name, table in judges.items() if name not in recorded}
     if asked:
         wiring.require_prices(folder.experiment)
+        wiring.require_taken(folder.experiment)
     wiring.require_reachable(asked)
     for note in wiring.check_bundles(folder.experiment, folder.manifest.bundle_hashes):
         click.echo(f"note: {note}", err=True)

@@ -69,12 +69,14 @@ def command(
     replay = None if source is None else Replay.of(source, settings, path)
     if replay is None:
         wiring.require_prices(settings)
+        wiring.require_taken(settings)
         wiring.require_reachable(controllers)
     bundles = wiring.open_bundles(settings)
     hashes = {name: bundle.manifest.bundle_hash for name, bundle in bundles.items()}
     questions = {name: bundle.questions for name, bundle in bundles.items()}
     grid = plan_grid(settings, questions, hashes, wiring.wording_sha256(), limit)
-    for note in grid.notes:
+    shutdowns = () if replay else wiring.shutdowns(settings, SystemClock().now().date())
+    for note in (*grid.notes, *shutdowns):
         click.echo(f"note: {note}", err=True)
     with (
         wiring.open_libraries(settings, bundles) as libraries,

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 from evaluator.agent.prompts import wording
 from evaluator.budget.ledger import Ledger
-from evaluator.budget.prices import PriceTable
+from evaluator.budget.prices import Price, PriceTable
 from evaluator.controllers.client import Client
 from evaluator.controllers.http_line import open_session
 from evaluator.controllers.providers import destination, key_variable, provider_of
@@ -31,6 +32,9 @@ from evaluator.core.settings import Experiment, ModelSettings, Retriever, neares
 from evaluator.store.manifest import ModelsSeen
 from index_builder.bundle import Bundle, open_bundle, verify_bundle
 from index_builder.hybrid import HybridSearch
+
+SOON = timedelta(days=30)
+"""How long before its shutdown a model is warned of."""
 
 SHIPPED = Path(__file__).parents[1] / "experiments"
 
@@ -129,7 +133,7 @@ def require_prices(experiment: Experiment) -> None:
     """SettingsError when a capped experiment uses a model whose price is unknown."""
     if experiment.budget.usd is None:
         return
-    prices = PriceTable.load(experiment.prices)
+    prices = PriceTable.load(experiment.prices, experiment.models)
     for settings in (*experiment.controller.values(), *experiment.judge.values()):
         if price_of(settings, prices) is None:
             msg = (
@@ -139,24 +143,51 @@ def require_prices(experiment: Experiment) -> None:
             raise SettingsError(msg)
 
 
+def require_taken(experiment: Experiment) -> None:
+    """SettingsError when a model is asked for something with a value that it would refuse."""
+    prices = PriceTable.load(experiment.prices, experiment.models)
+    for settings in (*experiment.controller.values(), *experiment.judge.values()):
+        objection = prices.facts(settings.model).objection(settings)
+        if objection is not None:
+            raise SettingsError(objection)
+
+
+def shutdowns(experiment: Experiment, today: date) -> Iterator[str]:
+    """Notes on models that are switched off already or will be soon: another one may answer for them."""
+    prices = PriceTable.load(experiment.prices, experiment.models)
+    tables = (*experiment.controller.values(), *experiment.judge.values())
+    for model in dict.fromkeys(table.model for table in tables if table.provider != "scripted"):
+        day = prices.facts(model).shutdown
+        if day is not None and day <= (today + SOON).isoformat():
+            gone = "was to be switched off on" if day <= today.isoformat() else "is to be switched off on"
+            yield f"{model} {gone} {day}; if another model answers for it, its cells stop"
+
+
 def prices_used(experiment: Experiment) -> dict[str, dict[str, float]]:
     """USD per million tokens of every model whose price is known."""
-    prices = PriceTable.load(experiment.prices)
+    prices = PriceTable.load(experiment.prices, experiment.models)
     known = {}
     for settings in (*experiment.controller.values(), *experiment.judge.values()):
         price = price_of(settings, prices)
         if price is not None:
-            known[settings.model] = {
-                "input": price.input,
-                "cached_input": price.cached_input,
-                "output": price.output,
-            }
+            known[settings.model] = _rates(price)
+        tier = settings.service_tier and prices.price(settings.model, settings.service_tier)
+        if tier:
+            known[f"{settings.model} {settings.service_tier}"] = _rates(tier)
     return known
+
+
+def _rates(price: Price) -> dict[str, float]:
+    rates = {"input": price.input, "cached_input": price.cached_input, "output": price.output}
+    if price.above is not None and price.above_tokens is not None:
+        above = {f"above_{name}": rate for name, rate in _rates(price.above).items()}
+        rates |= {"above_tokens": float(price.above_tokens), **above}
+    return rates
 
 
 def deviations(experiment: Experiment) -> dict[str, dict[str, str]]:
     """What of the protocol each controller's model does not take."""
-    prices = PriceTable.load(experiment.prices)
+    prices = PriceTable.load(experiment.prices, experiment.models)
     notes = {
         name: provider_of(settings).wire.notes(settings, prices.facts(settings.model))
         for name, settings in experiment.controller.items()
@@ -222,7 +253,7 @@ async def open_models(
     Those that ``recorded`` names answer out of what they said in another run.
     """
     pace = Pace(experiment.rate, clock)
-    prices = PriceTable.load(experiment.prices)
+    prices = PriceTable.load(experiment.prices, experiment.models)
     luck, seconds = Random(), experiment.limits.call_seconds
     async with open_session(experiment.rate.trajectories) as session:
 

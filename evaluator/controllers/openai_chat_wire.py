@@ -94,6 +94,8 @@ def _wanted(request: ModelRequest, model: ModelSettings, facts: ModelFacts) -> d
     }
     if model.reasoning_effort is not None:
         wanted["reasoning_effort"] = model.reasoning_effort
+    if model.service_tier is not None:
+        wanted["service_tier"] = model.service_tier
     if request.tools:
         wanted["tools"] = [_tool(tool) for tool in request.tools]
         wanted["tool_choice"] = request.tool_choice

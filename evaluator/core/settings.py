@@ -20,6 +20,19 @@ Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 PromptName: TypeAlias = Literal["default", "strict"]
 Family: TypeAlias = Literal["primary", "control", "exploratory"]
 ProviderName: TypeAlias = Literal["openai_chat", "scripted"]
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
+Parameter: TypeAlias = Literal[
+    "temperature",
+    "reasoning_effort",
+    "thinking_budget",
+    "thinking_level",
+    "tool_choice",
+    "parallel_tool_calls",
+    "seed",
+    "service_tier",
+    "encrypted_reasoning",
+]
+"""What a model may refuse, whatever its provider calls it."""
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80)]
 
 LARGEST_INTEGER = 2**63 - 1
@@ -108,8 +121,12 @@ class ModelSettings(Settings):
     api_key_env: str | None = Field(
         None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="the NAME of the variable that holds the key"
     )
-    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
-        None, description="sent as given; absent = not sent"
+    reasoning_effort: Effort | None = Field(None, description="sent as given; absent = not sent")
+    thinking_budget: int | None = Field(
+        None, ge=-1, description="tokens that Gemini may think; 0 = none, -1 = as it likes; absent = not sent"
+    )
+    service_tier: Literal["flex"] | None = Field(
+        None, description="flex: cheaper and slower, where the model has it; absent = the provider's usual"
     )
     max_output_tokens: int = Field(16_384, ge=1, description="room for one reply, reasoning included")
     send_seed: bool = Field(
@@ -166,12 +183,66 @@ class BudgetSettings(Settings):
     usd: float | None = Field(None, gt=0, description="absent = no cap")
 
 
-class PriceSettings(Settings):
-    """USD per million tokens of a model that the table does not know."""
+class TierSettings(Settings):
+    """USD per million tokens."""
 
     input: float = Field(ge=0)
     cached_input: float | None = Field(None, ge=0, description="absent = as input")
     output: float = Field(ge=0)
+
+
+class PriceSettings(TierSettings):
+    """USD per million tokens of a model, and of its other tiers where it has any."""
+
+    above_tokens: int | None = Field(None, ge=1, description="longer prompts are billed by above")
+    above: TierSettings | None = Field(None, description="the price of prompts longer than above_tokens")
+    flex: TierSettings | None = Field(None, description="the price of the flex tier")
+    batch: TierSettings | None = Field(None, description="the price of the Batch API")
+
+    @model_validator(mode="after")
+    def _above_something(self) -> "PriceSettings":
+        if (self.above is None) != (self.above_tokens is None):
+            msg = "above and above_tokens go together"
+            raise ValueError(msg)
+        return self
+
+
+class BudgetRangeSettings(Settings):
+    """The thinking budgets that a model takes; -1, which leaves it to the model, is always one."""
+
+    least: int = Field(ge=0, description="0 = thinking can be turned off")
+    most: int = Field(ge=1)
+
+
+class TakesSettings(Settings):
+    """The values that a model takes; absent = any."""
+
+    reasoning_effort: tuple[Effort, ...] | None = Field(None, strict=False)
+    thinking_budget: BudgetRangeSettings | None = None
+
+
+class FactSettings(Settings):
+    """What is known of a model; what is given here replaces what the packaged table says."""
+
+    aliases: tuple[Name, ...] | None = Field(
+        None, strict=False, description="other ids that are the same model"
+    )
+    dated_snapshots: bool | None = Field(None, description='whether "<id>-YYYY-MM-DD" costs the same')
+    context: int | None = Field(None, ge=1, description="tokens of the largest prompt")
+    max_output: int | None = Field(None, ge=1, description="tokens of the largest reply, reasoning included")
+    output_limit: Literal["max_tokens", "max_completion_tokens"] | None = Field(
+        None, description="the field of Chat Completions that bounds a reply"
+    )
+    refuses: tuple[Parameter, ...] | None = Field(
+        None, strict=False, description="left out of requests, and noted"
+    )
+    takes: TakesSettings | None = Field(
+        None, description="an experiment that asks for another value is refused"
+    )
+    price: PriceSettings | None = Field(None, description="USD per million tokens")
+    shutdown: str | None = Field(
+        None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="the day its provider switches it off"
+    )
 
 
 class Experiment(Settings):
@@ -189,7 +260,8 @@ class Experiment(Settings):
     limits: LimitSettings = LimitSettings()
     rate: RateSettings = RateSettings()
     budget: BudgetSettings = BudgetSettings()
-    prices: dict[str, PriceSettings] = {}
+    prices: dict[str, PriceSettings] = Field({}, description="of models that the table does not know")
+    models: dict[str, FactSettings] = Field({}, description="facts that extend or replace the table's")
 
     @field_validator("name")
     @classmethod
@@ -213,6 +285,10 @@ class Experiment(Settings):
                 _known("select_on of a pair", pair.select_on, conditions)
             if pair.baseline == pair.treatment:
                 msg = f"a pair compares {pair.baseline!r} with itself"
+                raise ValueError(msg)
+        for name in self.prices:
+            if name in self.models and self.models[name].price is not None:
+                msg = f"the price of {name!r} stands both in prices and in models"
                 raise ValueError(msg)
         return self
 

@@ -20,6 +20,8 @@ MANIFEST = "manifest.json"
 MAY_CHANGE = ("rate", "budget")
 MAY_CHANGE_IN_LIMITS = (("limits", "call_seconds"), ("limits", "trajectory_seconds"))
 MAY_CHANGE_IN_MODELS = ("base_url", "api_key_env")
+MAY_CHANGE_IN_FACTS = ("aliases", "dated_snapshots", "shutdown")
+"""Of the models of the world, not of what they are asked: what a run learns when a model has a new name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,4 +181,6 @@ def _leaves(path: tuple[str, ...], tree: object) -> Iterator[tuple[tuple[str, ..
 def _may_change(path: tuple[str, ...]) -> bool:
     if path[0] in {"controller", "judge"}:
         return path[-1] in MAY_CHANGE_IN_MODELS
+    if path[0] == "models":
+        return path[2] in MAY_CHANGE_IN_FACTS
     return path[0] in MAY_CHANGE or path[:2] in MAY_CHANGE_IN_LIMITS

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evaluator.budget.prices import FREE, Price, PriceTable, is_snapshot
 from evaluator.core.messages import Usage
-from evaluator.core.settings import PriceSettings
+from evaluator.core.settings import FactSettings, ModelSettings, PriceSettings, TierSettings
 
 TABLE = PriceTable.load({})
 MILLION = 1_000_000
@@ -64,6 +64,80 @@ def test_an_experiment_adds_prices_and_overrides_them_without_losing_what_is_kno
     assert table.price("gpt-5-mini") == Price(input=9.0, cached_input=8.0, output=7.0)
     assert table.facts("gpt-5-mini").refuses == ("temperature",)
     assert table.price("gpt-4o-mini") == TABLE.price("gpt-4o-mini")
+
+
+def _facts(**given: object) -> FactSettings:
+    return FactSettings.model_validate(given)
+
+
+def test_an_experiment_replaces_the_facts_it_names_and_keeps_the_others() -> None:
+    price = {"input": 1.0, "output": 4.0, "flex": {"input": 0.5, "output": 2.0}}
+    models = {"gpt-5-mini": _facts(refuses=[], aliases=["mini"]), "mine": _facts(context=100, price=price)}
+    table = PriceTable.load({}, models)
+    mini = table.facts("gpt-5-mini")
+    assert (mini.refuses, mini.aliases, mini.context) == ((), ("mini",), 272_000)
+    assert mini.price == TABLE.price("gpt-5-mini")
+    assert table.price("mini") == TABLE.price("gpt-5-mini")
+    assert table.facts("mine").context == 100
+    assert table.price("mine", "flex") == Price(input=0.5, cached_input=0.5, output=2.0)
+    assert TABLE.facts("gpt-5-mini").refuses == ("temperature",)
+
+
+def test_a_price_and_facts_of_one_model_add_up() -> None:
+    own = PriceSettings(input=1.0, output=2.0, above_tokens=10, above=TierSettings(input=3.0, output=4.0))
+    table = PriceTable.load({"mine": own}, {"mine": _facts(max_output=7)})
+    assert table.facts("mine").max_output == 7
+    price = table.price("mine")
+    assert price is not None
+    assert price.cost_usd(Usage(MILLION, 0, 0)) == 3.0
+    assert price.cost_usd(Usage(10, 0, MILLION)) == pytest.approx(2.00001)
+
+
+@pytest.mark.parametrize(
+    ("model", "tier", "output"),
+    [
+        ("gpt-5-mini", "standard", 2.00),
+        ("gpt-5-mini-2025-08-07", "flex", 1.00),
+        ("gpt-5-mini", "batch", 1.00),
+        ("gpt-4o-mini", "batch", 0.30),
+        ("gpt-4o-mini", "flex", None),
+        ("gpt-5-mini", "priority", None),
+        ("mystery", "standard", None),
+    ],
+)
+def test_a_tier_has_its_own_price_and_an_unknown_one_none(
+    model: str, tier: str, output: float | None
+) -> None:
+    price = TABLE.price(model, tier)
+    assert (price and price.output) == output
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "objection"),
+    [
+        ("gpt-5-mini", {"reasoning_effort": "minimal"}, None),
+        ("gpt-5-mini", {"reasoning_effort": "none"}, "minimal | low | medium | high, not 'none'"),
+        ("gpt-5-mini", {}, None),
+        ("mystery", {"reasoning_effort": "none", "thinking_budget": 7}, None),
+        ("gemini-2.5-flash", {"thinking_budget": 0}, None),
+        ("gemini-2.5-flash", {"thinking_budget": -1}, None),
+        ("gemini-2.5-flash", {"thinking_budget": 24_577}, "of 0 to 24576 or -1, not 24577"),
+        ("gemini-2.5-pro", {"thinking_budget": 0}, "of 128 to 32768 or -1, not 0"),
+        ("gemini-2.5-pro", {"thinking_budget": -1}, None),
+    ],
+)
+def test_a_value_that_a_model_would_refuse_is_told_before_the_call(
+    model: str, given: dict[str, object], objection: str | None
+) -> None:
+    settings = ModelSettings.model_validate({"provider": "openai_chat", "model": model, **given})
+    said = TABLE.facts(model).objection(settings)
+    assert said is None if objection is None else said and objection in said
+
+
+def test_the_shutdown_dates_of_the_papers_models_are_known() -> None:
+    models = ("gpt-5-mini", "gpt-4o-mini", "gemini-2.5-flash", "gemini-2.5-pro", "mystery")
+    days = [TABLE.facts(model).shutdown for model in models]
+    assert days == ["2026-12-11", "2027-01-14", "2026-12-01", "2026-12-01", None]
 
 
 def test_a_scripted_model_costs_nothing() -> None:

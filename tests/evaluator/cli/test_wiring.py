@@ -1,6 +1,7 @@
 """Wiring: the right implementation for each setting, and every shipped experiment sound."""
 
 import asyncio
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,45 @@ def test_prices_are_needed_under_a_cap_for_judges_too(here: Path) -> None:
     priced = ("[rate]", "[prices.mystery]\ninput = 1\noutput = 2\n[budget]\nusd = 1\n[rate]")
     wiring.require_prices(experiment(here, judge, priced))
     assert wiring.prices_used(experiment(here, judge, priced))["mystery"]["cached_input"] == 1.0
+
+
+def test_a_value_that_a_model_refuses_is_told_before_the_run(here: Path) -> None:
+    judge = '[judge.primary]\nprovider = "scripted"\nmodel = "judge"'
+    own = '[judge.primary]\nprovider = "openai_chat"\nmodel = "gpt-5-mini"\nreasoning_effort = "none"'
+    wiring.require_taken(experiment(here))
+    with pytest.raises(SettingsError, match="gpt-5-mini takes reasoning_effort minimal"):
+        wiring.require_taken(experiment(here, (judge, own)))
+    facts = '[models.gpt-5-mini.takes]\nreasoning_effort = ["none"]\n[rate]'
+    wiring.require_taken(experiment(here, (judge, own), ("[rate]", facts)))
+
+
+@pytest.mark.parametrize(
+    ("today", "notes"),
+    [
+        (date(2026, 11, 10), []),
+        (date(2026, 11, 11), ["gpt-5-mini is to be switched off on 2026-12-11"]),
+        (date(2026, 12, 11), ["gpt-5-mini was to be switched off on 2026-12-11"]),
+    ],
+)
+def test_a_model_that_is_switched_off_soon_is_noted(here: Path, today: date, notes: list[str]) -> None:
+    judge = ('provider = "scripted"\nmodel = "judge"', 'provider = "openai_chat"\nmodel = "gpt-5-mini"')
+    told = list(wiring.shutdowns(experiment(here, judge), today))
+    assert [note.partition(";")[0] for note in told] == notes
+
+
+def test_every_price_that_can_apply_is_in_the_manifest(here: Path) -> None:
+    judge = (
+        'provider = "scripted"\nmodel = "judge"',
+        'provider = "openai_chat"\nmodel = "gpt-5-mini"\nservice_tier = "flex"',
+    )
+    assert wiring.prices_used(experiment(here, judge))["gpt-5-mini flex"] == {
+        "input": 0.125,
+        "cached_input": 0.0125,
+        "output": 1.0,
+    }
+    pro = ('provider = "scripted"\nmodel = "judge"', 'provider = "openai_chat"\nmodel = "gemini-2.5-pro"')
+    used = wiring.prices_used(experiment(here, pro))["gemini-2.5-pro"]
+    assert (used["above_tokens"], used["above_output"]) == (200_000, 15.0)
 
 
 def test_scripted_models_share_a_server_and_others_keep_their_address() -> None:

@@ -161,6 +161,16 @@ def test_the_seed_is_sent_to_programs_and_where_asked_for(settings: ModelSetting
     assert "seed" not in wire.build(ModelRequest(()), settings, ModelFacts())
 
 
+def test_the_flex_tier_is_asked_for_and_billed_as_what_is_returned() -> None:
+    settings = _settings("gpt-5-mini", service_tier="flex")
+    assert wire.build(REQUEST, settings, TABLE.facts("gpt-5-mini"))["service_tier"] == "flex"
+    assert wire.notes(settings, TABLE.facts("gpt-4o-mini"))["service_tier"] == "not supported"
+    for tier, cost in {"flex": 0.125, "default": 0.25, "auto": 0.25, None: 0.25, "priority": None}.items():
+        usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+        tree = {"model": "gpt-5-mini", "service_tier": tier, "usage": usage}
+        assert wire.bill(200, tree, TABLE.price).cost_usd == cost
+
+
 # What a reply says
 
 

@@ -10,10 +10,12 @@ from pydantic import ValidationError
 
 from evaluator.core.errors import InputError, SettingsError
 from evaluator.core.settings import (
+    BudgetRangeSettings,
     BudgetSettings,
     ConditionSettings,
     DatasetSettings,
     Experiment,
+    FactSettings,
     GateSettings,
     LimitSettings,
     ModelSettings,
@@ -22,6 +24,8 @@ from evaluator.core.settings import (
     ProtocolSettings,
     RateSettings,
     Settings,
+    TakesSettings,
+    TierSettings,
     experiment_of,
     nearest,
     parse_experiment,
@@ -328,8 +332,9 @@ def test_nearest_hints_at_the_closest_or_lists_all() -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        BudgetSettings, ConditionSettings, DatasetSettings, Experiment, GateSettings, LimitSettings,
-        ModelSettings, PairSettings, PriceSettings, ProtocolSettings, RateSettings,
+        BudgetRangeSettings, BudgetSettings, ConditionSettings, DatasetSettings, Experiment, FactSettings,
+        GateSettings, LimitSettings, ModelSettings, PairSettings, PriceSettings, ProtocolSettings,
+        RateSettings, TakesSettings, TierSettings,
     ],
 )  # fmt: skip
 def test_every_table_is_closed_and_frozen(table: type[Settings]) -> None:
@@ -347,3 +352,24 @@ def test_settings_survive_their_own_json() -> None:
     experiment = parse_experiment(FULL, "x.toml")
     assert experiment_of(experiment.model_dump(mode="json"), "again") == experiment
     assert experiment_of(tomllib.loads(FULL), "again") == experiment
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ("contxt = 5", "unknown setting 'models.m.contxt'; did you mean 'context'?"),
+        ('refuses = ["top_p"]', "models.m.refuses.0: Input should be 'temperature'"),
+        ("takes = { reasoning_efort = [] }", "unknown setting 'models.m.takes.reasoning_efort'"),
+        ("price = { input = 1, output = 1, flx = 1 }", "unknown setting 'models.m.price.flx'"),
+        ("price = { input = 1, output = 1, above_tokens = 5 }", "above and above_tokens go together"),
+        ('shutdown = "soon"', "models.m.shutdown: String should match pattern"),
+        (
+            "price = { input = 1, output = 1 }\n[prices.m]\ninput = 1\noutput = 1",
+            "the price of 'm' stands both",
+        ),
+    ],
+)
+def test_facts_of_a_model_are_closed_and_have_one_price(facts: str, sentence: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        parse_experiment(f"{MINIMAL}\n[models.m]\n{facts}", "x.toml")
+    assert sentence in str(raised.value)

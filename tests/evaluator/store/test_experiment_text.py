@@ -52,6 +52,11 @@ usd = 50.0
 [prices."my/model 1.5"]
 input = 0.15
 output = 6e-7
+[models."my/model 2"]
+refuses = []
+takes = { thinking_budget = { least = 0, most = 5 }, reasoning_effort = ["low"] }
+price = { input = 1, output = 2, flex = { input = 0.5, output = 1 } }
+shutdown = "2027-01-01"
 """
 
 
@@ -63,6 +68,11 @@ def test_every_setting_survives() -> None:
     experiment = parse_experiment(FULL, "t.toml")
     assert again(experiment) == experiment
     assert list(again(experiment).judge) == list(experiment.judge)
+
+
+def test_facts_that_are_not_given_stay_absent() -> None:
+    facts = again(parse_experiment(FULL, "t.toml")).models["my/model 2"]
+    assert (facts.refuses, facts.aliases, facts.context) == ((), None, None)
 
 
 def test_defaults_are_written_out_and_absent_ones_left_out() -> None:

@@ -68,6 +68,7 @@ def test_a_manifest_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     [
         ('name = "t"', 'name = "t"\nrate = { trajectories = 3, requests_per_minute = 60 }'),
         ('name = "t"', 'name = "t"\nbudget = { usd = 5 }'),
+        ('name = "t"', 'name = "t"\nmodels.x = { aliases = ["y"], dated_snapshots = true }'),
         ('name = "t"', 'name = "t"\nlimits = { call_seconds = 5, trajectory_seconds = 6 }'),
         ('model = "hasty"', 'model = "hasty"\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "K"'),
         ('model = "judge"', 'model = "judge"\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "K"'),
@@ -80,6 +81,7 @@ def test_rates_budget_deadlines_and_addresses_may_change(change: tuple[str, str]
 @pytest.mark.parametrize(
     ("change", "key"),
     [
+        (('name = "t"', 'name = "t"\nmodels.x.refuses = ["seed"]'), "models.x.refuses.0"),
         (('name = "t"', 'name = "u"'), "name"),
         (('name = "t"', 'name = "t"\nseed = 8'), "seed is 0 there and 8 here"),
         (('name = "t"', 'name = "t"\nquestions = 5'), "questions is null there and 5 here"),
