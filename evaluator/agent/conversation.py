@@ -56,13 +56,16 @@ class Conversation:
     def add_reply(self, reply: Reply, calls: tuple[ToolCall, ...]) -> None:
         """Append the model's reply, after taking over the provider's count of the prompt it answers.
 
-        A reply of nothing is left out: providers refuse an assistant message without content.
+        A reply of nothing is left out: providers refuse an assistant message without content. Reasoning
+        that goes back with a reply is part of the next prompt.
         """
         if reply.usage.input_tokens > 0:
             self.size = reply.usage.input_tokens
         if reply.text or calls:
             replayed = tuple(replace(call, name=replayable_name(call.name)) for call in calls)
-            self.add(AssistantMessage(reply.text, replayed))
+            self.add(AssistantMessage(reply.text, replayed, reply.verbatim))
+            if reply.verbatim is not None:
+                self.size += reply.usage.reasoning_tokens
 
 
 def _size(message: Message) -> int:

@@ -1,18 +1,27 @@
-"""Every provider by its name in an experiment, and the address and key that a model's settings lead to."""
+"""Every provider by its name in an experiment, and the address and key that a model's settings lead to.
+
+A new provider is a wire module and an entry here.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from evaluator.controllers import openai_chat
+from evaluator.controllers import openai_chat_wire, openai_responses_wire
+from evaluator.controllers.model_lists import openai_models
 from evaluator.controllers.wire import Provider
 from evaluator.core.errors import CredentialError, InputError
 from evaluator.core.settings import ModelSettings, ProviderName
 
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+
 PROVIDERS: Mapping[ProviderName, Provider] = MappingProxyType(
     {
-        "openai_chat": openai_chat.OPENAI,
-        "scripted": openai_chat.SCRIPTED,
+        "openai_chat": Provider(openai_chat_wire, OPENAI_URL, OPENAI_KEY, openai_models),
+        "openai_responses": Provider(openai_responses_wire, OPENAI_URL, OPENAI_KEY, openai_models),
+        # Programs of this project speak as OpenAI does, each at the address it is served at.
+        "scripted": Provider(openai_chat_wire, None, None, openai_models),
     }
 )
 

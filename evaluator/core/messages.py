@@ -41,10 +41,15 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """A reply of the model, replayed to it."""
+    """A reply of the model, replayed to it.
+
+    Attributes:
+        verbatim: As of the reply: what its provider is sent in place of text and calls.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
+    verbatim: object = None
     kind: Literal["assistant"] = "assistant"
 
 
@@ -119,6 +124,8 @@ class Reply:
         cost_usd: The billed cost of this attempt, or None when it cannot be known.
         latency_s: Seconds from dispatch to the last byte.
         returned_model: The model id that the provider says it used.
+        verbatim: The provider's own form of the reply, where it wants that back (encrypted reasoning,
+            thought signatures); it is in no trajectory.
     """
 
     text: str
@@ -128,3 +135,4 @@ class Reply:
     cost_usd: float | None = 0.0
     latency_s: float = 0.0
     returned_model: str = ""
+    verbatim: object = None

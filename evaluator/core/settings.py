@@ -19,7 +19,7 @@ RuleName: TypeAlias = Literal["read", "snippet", "low_evidence"]
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 PromptName: TypeAlias = Literal["default", "strict"]
 Family: TypeAlias = Literal["primary", "control", "exploratory"]
-ProviderName: TypeAlias = Literal["openai_chat", "scripted"]
+ProviderName: TypeAlias = Literal["openai_chat", "openai_responses", "scripted"]
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 Parameter: TypeAlias = Literal[
     "temperature",

@@ -11,7 +11,7 @@ from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import PriceTable
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
-from evaluator.controllers.openai_chat import OPENAI_KEY
+from evaluator.controllers.providers import OPENAI_KEY
 from evaluator.controllers.stack import build_model
 from evaluator.controllers.throttled import Pace
 from evaluator.core.messages import Reply, UserMessage

@@ -59,6 +59,14 @@ def test_tool_calls_weigh_with_their_arguments() -> None:
     assert raw.size == light.size
 
 
+def test_what_a_provider_wants_back_verbatim_goes_along_with_its_reasoning() -> None:
+    conversation = Conversation()
+    reply = Reply("ab", usage=Usage(100, 0, 60, reasoning_tokens=50), verbatim=[{"type": "reasoning"}])
+    conversation.add_reply(reply, ())
+    assert conversation.messages == [AssistantMessage("ab", (), [{"type": "reasoning"}])]
+    assert conversation.size == 100 + 50 + 1 + TOKENS_PER_FRAME
+
+
 def test_a_reply_without_content_is_left_out() -> None:
     conversation = Conversation()
     conversation.add_reply(Reply("", usage=Usage(input_tokens=900)), ())

@@ -19,6 +19,24 @@ def test_every_provider_that_settings_can_name_is_there() -> None:
     assert set(PROVIDERS) == set(get_args(ProviderName))
 
 
+def test_programs_have_no_home_and_no_key() -> None:
+    assert (PROVIDERS["scripted"].home, PROVIDERS["scripted"].key_variable) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("provider", "url"),
+    [
+        ("openai_chat", "https://api.openai.com/v1/chat/completions"),
+        ("openai_responses", "https://api.openai.com/v1/responses"),
+    ],
+)
+def test_calls_go_to_the_providers_own_address_unless_another_is_given(provider: str, url: str) -> None:
+    key = "sk-12345678"
+    assert destination(_settings(provider=provider), key) == (url, key)
+    path = url.rpartition("/v1/")[2]
+    assert destination(_settings(provider=provider, base_url=f"{LOCAL}/"), None) == (f"{LOCAL}/{path}", None)
+
+
 @pytest.mark.parametrize(
     ("settings", "variable"),
     [

@@ -1,8 +1,8 @@
-"""What OpenAI's list of models says, and that scripted programs are no one's servers."""
+"""What lists of models say, and that lists of other shapes say nothing."""
 
 import pytest
 
-from evaluator.controllers.openai_chat import OPENAI, SCRIPTED, listed
+from evaluator.controllers.model_lists import gemini_models, openai_models
 
 
 @pytest.mark.parametrize(
@@ -18,14 +18,14 @@ from evaluator.controllers.openai_chat import OPENAI, SCRIPTED, listed
     ],
 )
 def test_a_listed_model_has_its_shutdown_date_where_one_is_given(shutdown: object, day: str) -> None:
-    assert listed({"data": [{"id": "gpt-5-mini", "shutdown_date": shutdown}]}) == {"gpt-5-mini": day}
+    assert openai_models({"data": [{"id": "gpt-5-mini", "shutdown_date": shutdown}]}) == {"gpt-5-mini": day}
 
 
 @pytest.mark.parametrize("tree", [None, [], {}, {"data": None}, {"data": [None, 7, {}, {"id": ""}]}])
 def test_a_list_of_another_shape_lists_nothing(tree: object) -> None:
-    assert listed(tree) == {}
+    assert openai_models(tree) == gemini_models(tree) == {}
 
 
-def test_programs_have_no_home_and_no_key() -> None:
-    assert (SCRIPTED.home, SCRIPTED.key_variable) == (None, None)
-    assert (OPENAI.home, OPENAI.key_variable) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
+def test_gemini_lists_names_below_models() -> None:
+    listed = {"models": [{"name": "models/gemini-2.5-flash"}, {"name": "tunedModels/mine"}, {"name": None}]}
+    assert gemini_models(listed) == {"gemini-2.5-flash": "", "tunedModels/mine": ""}
