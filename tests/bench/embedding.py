@@ -33,7 +33,7 @@ from tests.index_builder.small_bundles import silent
 Vectors = npt.NDArray[np.float32]
 
 SEED = 7
-PASSAGES, QUICK_PASSAGES = 600, 300
+PASSAGES, QUICK_PASSAGES = 600, 120
 ROUNDS = 3
 QUICK_CORPORA = ("two_wiki",)
 BAR = 1.2
