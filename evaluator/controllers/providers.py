@@ -7,19 +7,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from evaluator.controllers import openai_chat_wire, openai_responses_wire
-from evaluator.controllers.model_lists import openai_models
+from evaluator.controllers import gemini_wire, openai_chat_wire, openai_responses_wire
+from evaluator.controllers.model_lists import gemini_models, openai_models
 from evaluator.controllers.wire import Provider
 from evaluator.core.errors import CredentialError, InputError
 from evaluator.core.settings import ModelSettings, ProviderName
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
+GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
+GEMINI_KEY = "GEMINI_API_KEY"
 
 PROVIDERS: Mapping[ProviderName, Provider] = MappingProxyType(
     {
         "openai_chat": Provider(openai_chat_wire, OPENAI_URL, OPENAI_KEY, openai_models),
         "openai_responses": Provider(openai_responses_wire, OPENAI_URL, OPENAI_KEY, openai_models),
+        "gemini": Provider(gemini_wire, GEMINI_URL, GEMINI_KEY, gemini_models),
         # Programs of this project speak as OpenAI does, each at the address it is served at.
         "scripted": Provider(openai_chat_wire, None, None, openai_models),
     }

@@ -19,7 +19,7 @@ RuleName: TypeAlias = Literal["read", "snippet", "low_evidence"]
 Retriever: TypeAlias = Literal["bm25", "dense", "hybrid"]
 PromptName: TypeAlias = Literal["default", "strict"]
 Family: TypeAlias = Literal["primary", "control", "exploratory"]
-ProviderName: TypeAlias = Literal["openai_chat", "openai_responses", "scripted"]
+ProviderName: TypeAlias = Literal["openai_chat", "openai_responses", "gemini", "scripted"]
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 Parameter: TypeAlias = Literal[
     "temperature",
@@ -135,6 +135,16 @@ class ModelSettings(Settings):
     allow_other_models: bool = Field(
         default=False, description="take answers of any model; else a cell stops at the first by another one"
     )
+
+    @model_validator(mode="after")
+    def _fits_its_provider(self) -> "ModelSettings":
+        if self.thinking_budget is not None and self.provider != "gemini":
+            msg = 'thinking_budget is of provider "gemini"; elsewhere it is reasoning_effort'
+            raise ValueError(msg)
+        if self.thinking_budget is not None and self.reasoning_effort is not None:
+            msg = "thinking_budget and reasoning_effort exclude each other"
+            raise ValueError(msg)
+        return self
 
 
 class ProtocolSettings(Settings):

@@ -28,12 +28,13 @@ def test_programs_have_no_home_and_no_key() -> None:
     [
         ("openai_chat", "https://api.openai.com/v1/chat/completions"),
         ("openai_responses", "https://api.openai.com/v1/responses"),
+        ("gemini", "https://generativelanguage.googleapis.com/v1beta/models/gpt-4o-mini:generateContent"),
     ],
 )
 def test_calls_go_to_the_providers_own_address_unless_another_is_given(provider: str, url: str) -> None:
     key = "sk-12345678"
     assert destination(_settings(provider=provider), key) == (url, key)
-    path = url.rpartition("/v1/")[2]
+    path = url.replace("/v1beta/", "/v1/").partition("/v1/")[2]
     assert destination(_settings(provider=provider, base_url=f"{LOCAL}/"), None) == (f"{LOCAL}/{path}", None)
 
 
@@ -41,6 +42,7 @@ def test_calls_go_to_the_providers_own_address_unless_another_is_given(provider:
     ("settings", "variable"),
     [
         (_settings(), "OPENAI_API_KEY"),
+        (_settings(provider="gemini"), "GEMINI_API_KEY"),
         (_settings(api_key_env="MY_KEY"), "MY_KEY"),
         (_settings(api_key_env="MY_KEY", base_url=LOCAL), "MY_KEY"),
         (_settings(base_url=LOCAL), None),

@@ -373,3 +373,18 @@ def test_facts_of_a_model_are_closed_and_have_one_price(facts: str, sentence: st
     with pytest.raises(SettingsError) as raised:
         parse_experiment(f"{MINIMAL}\n[models.m]\n{facts}", "x.toml")
     assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ('provider = "openai_chat"\nthinking_budget = 5', 'thinking_budget is of provider "gemini"'),
+        ('provider = "gemini"\nthinking_budget = 5\nreasoning_effort = "low"', "exclude each other"),
+        ('provider = "gemini"\nthinking_budget = -2', "greater than or equal to -1"),
+        ('provider = "openai_responses"\nservice_tier = "fast"', "Input should be 'flex'"),
+    ],
+)
+def test_a_model_is_asked_only_for_what_its_provider_has(given: str, sentence: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        parse_experiment(MINIMAL.replace('provider = "openai_chat"', given), "x.toml")
+    assert sentence in str(raised.value)
