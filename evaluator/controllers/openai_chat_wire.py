@@ -12,6 +12,7 @@ from evaluator.controllers.json_values import count, fields, items, text, usage_
 from evaluator.controllers.line import Bill, RawReply
 from evaluator.controllers.openai_errors import error_of, fault_of, tier_of
 from evaluator.controllers.tool_calls import distinct_ids, read_arguments, sent_arguments
+from evaluator.controllers.tool_markup import recovered
 from evaluator.controllers.wire import PROBE, PriceOf, cost_usd, left_out, max_output
 from evaluator.core.errors import AttemptError, RetryableError
 from evaluator.core.messages import (
@@ -26,6 +27,9 @@ from evaluator.core.messages import (
     Usage,
 )
 from evaluator.core.settings import ModelSettings
+
+FILTERED = "content_filter"
+"""The finish reason of a reply that a filter cut: what is left of its text is no answer."""
 
 
 def url(base_url: str, model: str) -> str:
@@ -73,11 +77,16 @@ def read(raw: RawReply) -> Reply:
     choice = _choice(raw.tree)
     if choice is None:
         raise RetryableError(f"HTTP {raw.status} without a reply", status=raw.status)
-    message = choice["message"]
+    message, finish_reason = choice["message"], text(choice.get("finish_reason"))
+    said = _content(message.get("content")) or text(message.get("refusal"))
+    calls = _tool_calls(items(message.get("tool_calls")))
+    markup = None if calls else recovered(said)
+    if markup is not None:
+        said, calls = markup.text, markup.tool_calls
     return Reply(
-        text=_content(message.get("content")) or text(message.get("refusal")),
-        tool_calls=_tool_calls(items(message.get("tool_calls"))),
-        finish_reason=text(choice.get("finish_reason")),
+        text="" if finish_reason == FILTERED else said,
+        tool_calls=calls,
+        finish_reason=finish_reason,
         usage=raw.bill.usage or Usage(),
         cost_usd=raw.bill.cost_usd,
         latency_s=raw.latency_s,
