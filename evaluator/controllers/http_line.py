@@ -82,7 +82,7 @@ class HttpLine:
             return self._broken(error, started, self._bill_of(0, None))
         latency = self._clock.monotonic() - started
         body = self._mask(body)
-        tree, is_json = _parsed(body)
+        tree, is_json = parsed(body)
         return RawReply(
             status=response.status,
             body=body,
@@ -106,7 +106,7 @@ class HttpLine:
         }
 
 
-def _parsed(body: bytes) -> tuple[object, bool]:
+def parsed(body: bytes) -> tuple[object, bool]:
     """The JSON tree, None when there is none, and whether the bytes are strict JSON."""
     try:
         return loads_strict(body), True
