@@ -13,6 +13,7 @@ from evaluator.controllers.fakes import FakeModel
 from evaluator.core.errors import EpisodeError, ModelError
 from evaluator.core.messages import (
     AssistantMessage,
+    Message,
     ModelRequest,
     Reply,
     ToolCall,
@@ -21,7 +22,9 @@ from evaluator.core.messages import (
     UserMessage,
 )
 from evaluator.core.ports import Model
+from tests.contract import dialects
 from tests.contract import fault_server as server
+from tests.contract.dialects import DIALECTS, Call, Dialect
 from tests.contract.fault_server import Answer, FaultServer, Received
 from tests.contract.whole_stack import REQUEST, stack_to, tag
 
@@ -38,17 +41,23 @@ async def _fake(said: Said) -> AsyncIterator[Model]:
     yield FakeModel(answer)
 
 
-@asynccontextmanager
-async def _openai_chat(said: Said) -> AsyncIterator[Model]:
-    def behave(request: Received) -> Answer:
-        reply = said(orjson.loads(request.body)["messages"][-1]["content"])
-        return server.error(422) if reply is None else server.response(200, _completion(reply))
+def _behind(dialect: Dialect) -> Subject:
+    """The whole stack, before a server that speaks as the provider does."""
 
-    async with FaultServer(behave) as provider, stack_to(provider.url) as stack:
-        yield stack.model
+    @asynccontextmanager
+    async def subject(said: Said) -> AsyncIterator[Model]:
+        def behave(request: Received) -> Answer:
+            reply = said(dialect.last_text(request.body))
+            return server.error(422) if reply is None else server.response(200, dialect.body(_meant(reply)))
+
+        settings = {"provider": dialect.provider}
+        async with FaultServer(behave) as provider, stack_to(provider.url, settings=settings) as stack:
+            yield stack.model
+
+    return subject
 
 
-@pytest.fixture(params=[_fake, _openai_chat], ids=["fake", "openai_chat"])
+@pytest.fixture(params=[_fake, *map(_behind, DIALECTS.values())], ids=["fake", *DIALECTS])
 def subject(request: pytest.FixtureRequest) -> Subject:
     """Each implementation in turn."""
     chosen: Subject = request.param
@@ -59,26 +68,16 @@ def _last_text(request: ModelRequest) -> str:
     return request.messages[-1].text
 
 
-def _completion(reply: Reply) -> bytes:
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": orjson.dumps(call.arguments).decode()},
-        }
-        for call in reply.tool_calls
-    ]
-    usage = {
-        "prompt_tokens": reply.usage.input_tokens,
-        "completion_tokens": reply.usage.output_tokens,
-        "prompt_tokens_details": {"cached_tokens": reply.usage.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": reply.usage.reasoning_tokens},
-    }
-    return server.completion(
-        reply.text or None,
-        tool_calls=calls or None,
-        usage=usage,
-        finish_reason=reply.finish_reason,
+def _meant(reply: Reply) -> dialects.Said:
+    """The reply as its provider would have it from its model."""
+    calls = tuple(
+        Call(call.name, orjson.dumps(call.arguments).decode(), call.id) for call in reply.tool_calls
+    )
+    return dialects.Said(
+        text=reply.text or None,
+        calls=calls,
+        ending="length" if reply.finish_reason == "length" else "done",
+        usage=reply.usage,
         model=reply.returned_model,
     )
 
@@ -105,7 +104,7 @@ FULL = Reply(
 def test_a_reply_keeps_its_text_its_calls_in_order_and_its_usage(subject: Subject) -> None:
     (reply,) = _ask(subject, lambda _: FULL, REQUEST)
     assert (reply.text, reply.tool_calls, reply.usage) == (FULL.text, FULL.tool_calls, FULL.usage)
-    assert (reply.finish_reason, reply.returned_model) == ("tool_calls", "gpt-4o-mini")
+    assert reply.returned_model == "gpt-4o-mini"
 
 
 def test_a_reply_without_calls_is_its_text(subject: Subject) -> None:
@@ -166,5 +165,17 @@ def test_it_answers_again_after_a_cancelled_call(subject: Subject) -> None:
             abandoned.cancel()
             await asyncio.gather(abandoned, return_exceptions=True)
             return await model.ask(REQUEST, tag(2))
+
+    assert asyncio.run(scenario()).text == FULL.text
+
+
+def test_a_reply_is_taken_back_in_the_next_request(subject: Subject) -> None:
+    async def scenario() -> Reply:
+        async with subject(lambda text: replace(FULL, text="Well.") if text == "once" else FULL) as model:
+            first = await model.ask(replace(REQUEST, messages=(UserMessage("once"),)), tag())
+            results = [ToolMessage(call.id, call.name, "[]") for call in first.tool_calls]
+            replayed = AssistantMessage(first.text, first.tool_calls, first.verbatim)
+            messages: tuple[Message, ...] = (UserMessage("once"), replayed, *results, UserMessage("again"))
+            return await model.ask(replace(REQUEST, messages=messages), tag(2))
 
     assert asyncio.run(scenario()).text == FULL.text

@@ -6,7 +6,9 @@ import shlex
 import shutil
 import signal
 import socket
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -16,11 +18,14 @@ from evaluator.budget.ledger import Ledger
 from evaluator.cli.run import with_overrides
 from evaluator.controllers.scripted.server import ScriptedServer
 from evaluator.core.errors import SettingsError
+from evaluator.core.outcome import Failed
 from evaluator.core.settings import parse_experiment
-from evaluator.core.trajectory import Trajectory
+from evaluator.core.trajectory import Asked, Trajectory
 from evaluator.run.episode import run_episode
 from evaluator.store.run_folder import RunFolder
 from index_builder.manifest import AGAIN
+from tests.contract.fault_server import Answer, Behaviour, Received
+from tests.contract.in_thread import programs, serving
 
 Said = tuple[int, str, str]
 Command = Callable[..., Said]
@@ -307,3 +312,31 @@ def test_every_line_of_the_journal_is_a_pair_of_sent_and_returned(here: Path, re
     assert sorted(sent) == sorted(returned)
     asked = sum(trajectory.turns for trajectory in RunFolder.open(here / "runs/small").trajectories())
     assert len(sent) >= asked
+
+
+def test_a_cell_whose_model_is_replaced_stops_alone_and_goes_on_with_the_model(
+    here: Path, readgate: Command
+) -> None:
+    def replaced_once(request: Received) -> Answer:
+        answer = programs(request)
+        if request.number != 30:
+            return answer
+        return replace(answer, payload=answer.payload.replace(b'"hasty"', b'"haste"'))
+
+    def run(behave: Behaviour, extra: str = "") -> tuple[int, str, RunFolder]:
+        with serving(behave) as provider:
+            address = f'provider = "openai_chat"\nsend_seed = true\nbase_url = "{provider.url}"{extra}'
+            text = (here / "small.toml").read_text().replace('provider = "scripted"', address, 1)
+            (here / "mine.toml").write_text(text)
+            code, _, err = readgate("run", "mine.toml", "--out", f"out{len(extra)}")
+        return code, err, RunFolder.open(here / f"out{len(extra)}")
+
+    code, err, folder = run(replaced_once)
+    assert (code, "hasty was asked and haste answered" in err) == (4, True)
+    ends = Counter((line.cell, isinstance(line.outcome, Failed)) for line in folder.trajectories())
+    (stopped,) = {cell for cell, failed in ends if failed}
+    assert sum(n for (cell, failed), n in ends.items() if cell != stopped and not failed) == 60
+    asked = [step for line in folder.trajectories() for step in line.steps if isinstance(step, Asked)]
+    assert {step.returned_model for step in asked} == {"hasty"}
+    assert run(programs)[0] == 0
+    assert run(replaced_once, "\nallow_other_models = true")[0] == 0
