@@ -16,12 +16,14 @@ import click
 from evaluator.budget.ledger import Ledger
 from evaluator.cli.progress import Tally, tally
 from evaluator.cli.wiring import Libraries, Witnessed, open_models
+from evaluator.controllers.pressure import Pressures
 from evaluator.core.errors import CapReachedError
-from evaluator.core.ports import FinishedCalls, Sink
+from evaluator.core.ports import Clock, FinishedCalls, Sink
 from evaluator.core.settings import ModelSettings
 from evaluator.run.batch import GRACE_SECONDS
 from evaluator.run.clocks import SystemClock, timestamp
 from evaluator.run.grid import Grid
+from evaluator.store.manifest import ModelsSeen
 from evaluator.store.run_folder import RunFolder
 
 
@@ -74,6 +76,7 @@ async def session(
         recorded: By model, the calls of a replayed run that it answers out of.
     """
     clock, ledger = SystemClock(), _ledger_of(folder)
+    pressures = Pressures(folder.experiment.rate, clock)
     async with open_models(
         tables,
         folder.experiment,
@@ -82,6 +85,7 @@ async def session(
         finished=finished,
         recorded=recorded,
         clock=clock,
+        pressures=pressures,
     ) as models:
         try:
             with (
@@ -95,8 +99,11 @@ async def session(
                         raise click.Abort from error
                     raise
         finally:
-            seen = {f"{role}{name}": model.seen() for name, model in models.items()}
-            folder.note_stop(timestamp(clock.now()), seen)
+            _note_end(folder, {f"{role}{name}": model.seen() for name, model in models.items()}, clock)
+
+
+def _note_end(folder: RunFolder, seen: Mapping[str, ModelsSeen], clock: Clock) -> None:
+    folder.note_stop(timestamp(clock.now()), seen)
 
 
 def _ledger_of(folder: RunFolder) -> Ledger:

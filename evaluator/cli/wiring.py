@@ -19,11 +19,11 @@ from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import Price, PriceTable
 from evaluator.controllers.client import Client
 from evaluator.controllers.http_line import open_session
+from evaluator.controllers.pressure import Pressures
 from evaluator.controllers.providers import destination, key_variable, provider_of
 from evaluator.controllers.scripted.completions import PROGRAMS
 from evaluator.controllers.scripted.server import HOST, ScriptedServer
 from evaluator.controllers.stack import build_model, build_offline, price_of
-from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, content_hash
 from evaluator.core.errors import CredentialError, InputError, SettingsError
 from evaluator.core.messages import ModelRequest, Reply
@@ -247,12 +247,12 @@ async def open_models(
     finished: FinishedCalls,
     recorded: Mapping[str, FinishedCalls],
     clock: Clock,
+    pressures: Pressures,
 ) -> AsyncIterator[dict[str, Witnessed]]:
-    """The models of some tables behind all their layers, sharing one pace, one budget, one session.
+    """The models of some tables behind all their layers, sharing one pace a key, one budget, one session.
 
     Those that ``recorded`` names answer out of what they said in another run.
     """
-    pace = Pace(experiment.rate, clock)
     prices = PriceTable.load(experiment.prices, experiment.models)
     luck, seconds = Random(), experiment.limits.call_seconds
     async with open_session(experiment.rate.trajectories) as session:
@@ -270,7 +270,7 @@ async def open_models(
                 )
             return build_model(
                 settings,
-                rate=pace,
+                pressures=pressures,
                 ledger=ledger,
                 prices=prices,
                 journal=journal,

@@ -5,12 +5,14 @@ a ``RawReply`` like any other until the retrying layer judges it, so that record
 all attempts alike.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from evaluator.core.cell import CallTag
+from evaluator.core.errors import AttemptError
 from evaluator.core.messages import Usage
 from evaluator.core.ports import Clock
 
@@ -96,6 +98,10 @@ class RawReply:
     is_json: bool = False
     latency_s: float = 0.0
     error: str = ""
+
+
+FaultOf = Callable[[RawReply, datetime], AttemptError | None]
+"""Says what is wrong with the outcome of an attempt: the provider's wire module."""
 
 
 class Line(Protocol):

@@ -3,24 +3,19 @@
 Waits are drawn between zero and a doubling limit (full jitter), on top of what the server asks for.
 """
 
-from collections.abc import Callable
-from datetime import datetime
 from random import Random
 from typing import Never, cast
 
 from tenacity import Future, RetryCallState, retry_if_exception_type
 from tenacity.asyncio import AsyncRetrying
 
-from evaluator.controllers.line import Attempt, Line, RawReply
+from evaluator.controllers.line import Attempt, FaultOf, Line, RawReply
 from evaluator.core.errors import AttemptError, DeadlineError, RetryableError
 from evaluator.core.ports import Clock
 
 MOST_ATTEMPTS = 12
 FIRST_WAIT = 0.25
 LONGEST_WAIT = 30.0
-
-FaultOf = Callable[[RawReply, datetime], AttemptError | None]
-"""Says what is wrong with the outcome of an attempt: the provider's wire module."""
 
 
 class Retrying:

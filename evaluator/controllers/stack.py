@@ -1,4 +1,4 @@
-"""The order of the layers around a provider: replayed(retrying(throttled(capped(recorded(http))))).
+"""The order of the layers: replayed(retrying(adaptive(throttled(capped(recorded(http)))))).
 
 It is stated here, once. A call made before is not made again, so the replay stands outermost. Rate and
 budget are taken by every attempt, so they stand inside the retries; what is billed is recorded before
@@ -13,16 +13,18 @@ import aiohttp
 
 from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import FREE, Price, PriceTable
+from evaluator.controllers.adaptive import Adaptive
 from evaluator.controllers.capped import Capped
 from evaluator.controllers.client import Client
 from evaluator.controllers.http_line import HttpLine
-from evaluator.controllers.line import Line, RawReply
+from evaluator.controllers.line import FaultOf, Line, RawReply
 from evaluator.controllers.offline import Offline
+from evaluator.controllers.pressure import Pressure, Pressures
 from evaluator.controllers.providers import destination, key_variable, provider_of
 from evaluator.controllers.recorded import Recorded
 from evaluator.controllers.replayed import Replayed, Usable
 from evaluator.controllers.retrying import Retrying
-from evaluator.controllers.throttled import Pace, Throttled
+from evaluator.controllers.throttled import Throttled
 from evaluator.core.errors import InputError
 from evaluator.core.ports import Clock, FinishedCalls, Sink
 from evaluator.core.settings import ModelSettings
@@ -31,7 +33,7 @@ from evaluator.core.settings import ModelSettings
 def build_model(
     settings: ModelSettings,
     *,
-    rate: Pace,
+    pressures: Pressures,
     ledger: Ledger,
     prices: PriceTable,
     journal: Sink,
@@ -46,7 +48,7 @@ def build_model(
 
     Args:
         settings: The model and how to reach it.
-        rate: The pace of the run, one object for all its models.
+        pressures: The paces of the run by provider key, one object for all its models.
         ledger: The budget of the run, one object for all its models.
         prices: What models cost and take.
         journal: Where attempts are recorded.
@@ -72,8 +74,8 @@ def build_model(
         bill_of=partial(wire.bill, price_of=partial(_price_returned, settings, prices)),
         clock=clock,
     )
-    metered = Throttled(Capped(Recorded(http, journal), ledger), rate)
-    retried = Retrying(metered, fault_of=wire.fault, clock=clock, luck=luck)
+    counted = Capped(Recorded(http, journal), ledger)
+    retried = _borne(counted, pressures.of(url, key), fault_of=wire.fault, clock=clock, luck=luck)
     line = Replayed(retried, finished, _usable(settings, prices, clock))
     return _client(settings, line, prices=prices, price=price, clock=clock, call_seconds=call_seconds)
 
@@ -107,6 +109,13 @@ def build_offline(
 def price_of(settings: ModelSettings, prices: PriceTable) -> Price | None:
     """What a model costs: scripted ones nothing, unknown ones None."""
     return FREE if settings.provider == "scripted" else prices.price(settings.model)
+
+
+def _borne(line: Line, pressure: Pressure, *, fault_of: FaultOf, clock: Clock, luck: Random) -> Retrying:
+    """The line at the pace that its provider bears."""
+    metered = Throttled(line, pressure.pace, fault_of=fault_of, clock=clock)
+    adaptive = Adaptive(metered, pressure.concurrency, fault_of=fault_of, clock=clock)
+    return Retrying(adaptive, fault_of=fault_of, clock=clock, luck=luck)
 
 
 def _client(

@@ -14,8 +14,8 @@ from evaluator.budget.prices import PriceTable
 from evaluator.controllers.client import Client
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
+from evaluator.controllers.pressure import Pressures
 from evaluator.controllers.stack import build_model
-from evaluator.controllers.throttled import Pace
 from evaluator.core.cell import CallTag, Cell
 from evaluator.core.journal import CALL_LINES, Returned, Sent
 from evaluator.core.messages import ModelRequest, SystemMessage, ToolSpec, UserMessage
@@ -90,7 +90,7 @@ async def stack_to(
     async with open_session(connections) as session:
         model = build_model(
             ModelSettings.model_validate({"base_url": url, **chosen}),
-            rate=Pace(rate or RateSettings(), clock),
+            pressures=Pressures(rate or RateSettings(), clock),
             ledger=ledger,
             prices=PriceTable.load({}),
             journal=journal,

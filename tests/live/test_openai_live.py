@@ -11,9 +11,9 @@ from evaluator.budget.ledger import Ledger
 from evaluator.budget.prices import PriceTable
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
+from evaluator.controllers.pressure import Pressures
 from evaluator.controllers.providers import OPENAI_KEY
 from evaluator.controllers.stack import build_model
-from evaluator.controllers.throttled import Pace
 from evaluator.core.messages import Reply, UserMessage
 from evaluator.core.settings import ModelSettings, RateSettings
 from evaluator.run.clocks import SystemClock
@@ -32,7 +32,7 @@ def test_a_real_model_calls_a_tool_and_bills_it(model: str) -> None:
         async with open_session(1) as session:
             built = build_model(
                 ModelSettings(provider="openai_chat", model=model, max_output_tokens=2_000),
-                rate=Pace(RateSettings(), clock),
+                pressures=Pressures(RateSettings(), clock),
                 ledger=ledger,
                 prices=PriceTable.load({}),
                 journal=journal,

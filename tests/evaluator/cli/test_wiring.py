@@ -9,10 +9,11 @@ import pytest
 from evaluator.budget.ledger import Ledger
 from evaluator.cli import wiring
 from evaluator.controllers.fakes import FakeCalls
+from evaluator.controllers.pressure import Pressures
 from evaluator.core.cell import CallTag, Cell
 from evaluator.core.errors import CredentialError, SettingsError
 from evaluator.core.messages import ModelRequest, Reply, SystemMessage, UserMessage
-from evaluator.core.settings import Experiment, ModelSettings, parse_experiment
+from evaluator.core.settings import Experiment, ModelSettings, RateSettings, parse_experiment
 from evaluator.run.clocks import SystemClock
 from evaluator.store.manifest import ModelsSeen
 
@@ -162,6 +163,7 @@ def test_a_model_remembers_who_answered(here: Path) -> None:
                 finished=FakeCalls(),
                 recorded={},
                 clock=SystemClock(),
+                pressures=Pressures(RateSettings(), SystemClock()),
             ) as models:
                 request = ModelRequest((SystemMessage("s"), UserMessage("Who?")))
                 tag = CallTag("agent", Cell("d", "c"), "t", judge="", turn=1)

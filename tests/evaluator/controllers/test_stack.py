@@ -11,7 +11,7 @@ from evaluator.controllers import stack
 from evaluator.controllers.client import Client
 from evaluator.controllers.fakes import FakeCalls
 from evaluator.controllers.http_line import open_session
-from evaluator.controllers.throttled import Pace
+from evaluator.controllers.pressure import Pressures
 from evaluator.core.errors import InputError
 from evaluator.core.settings import ModelSettings, PriceSettings, RateSettings
 from evaluator.run.clocks import InstantClock
@@ -38,7 +38,7 @@ def _build(
         async with open_session(1) as session:
             return stack.build_model(
                 settings,
-                rate=Pace(RateSettings(), clock),
+                pressures=Pressures(RateSettings(), clock),
                 ledger=Ledger(cap_usd),
                 prices=prices or PriceTable.load({}),
                 journal=MemoryJournal(),
@@ -109,11 +109,11 @@ def test_one_pace_holds_for_all_models_of_a_run() -> None:
         answer = server.response(200, server.completion())
         rate = RateSettings(tokens_per_minute=600)
         async with FaultServer(server.in_turn(answer)) as provider, open_session(2) as session:
-            pace = Pace(rate, clock)
+            pressures = Pressures(rate, clock)
             models = [
                 stack.build_model(
                     _settings(base_url=provider.url),
-                    rate=pace,
+                    pressures=pressures,
                     ledger=Ledger(None),
                     prices=PriceTable.load({}),
                     journal=MemoryJournal(),
