@@ -186,11 +186,12 @@ def _rates(price: Price) -> dict[str, float]:
 
 
 def deviations(experiment: Experiment) -> dict[str, dict[str, str]]:
-    """What of the protocol each controller's model does not take."""
+    """What of the protocol each controller's and each judge's model does not take."""
     prices = PriceTable.load(experiment.prices, experiment.models)
+    judges = {f"judge.{name}": settings for name, settings in experiment.judge.items()}
     notes = {
         name: provider_of(settings).wire.notes(settings, prices.facts(settings.model))
-        for name, settings in experiment.controller.items()
+        for name, settings in {**experiment.controller, **judges}.items()
     }
     return {name: noted for name, noted in notes.items() if noted}
 

@@ -126,7 +126,7 @@ class ModelSettings(Settings):
         None, ge=-1, description="tokens that Gemini may think; 0 = none, -1 = as it likes; absent = not sent"
     )
     service_tier: Literal["flex"] | None = Field(
-        None, description="flex: cheaper and slower, where the model has it; absent = the provider's usual"
+        None, description="flex: cheaper, but allow 900 call_seconds; absent = the provider's usual"
     )
     max_output_tokens: int = Field(16_384, ge=1, description="room for one reply, reasoning included")
     send_seed: bool = Field(

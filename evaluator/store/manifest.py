@@ -61,7 +61,7 @@ class Manifest:
         wording_sha256: Of every text the environment can send to a model.
         prices: USD per million tokens by model, as used.
         models: By controller and by judge (``judge.<name>``).
-        deviations: What of the protocol a model does not take, by controller.
+        deviations: What of the protocol a model does not take, named as in ``models``.
         started_at: Of the first start, RFC 3339 in UTC.
         ended_at: Of the last stop; None while running or after a kill.
         replay_of: The run it was replayed from; None when its models were asked.

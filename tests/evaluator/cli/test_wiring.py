@@ -64,6 +64,7 @@ def test_the_paper_grid_is_twelve_cells_of_a_thousand_questions() -> None:
     assert wiring.prices_used(grid)["gpt-5-mini"] == {"input": 0.25, "cached_input": 0.025, "output": 2.0}
     wiring.require_prices(grid)
     assert wiring.deviations(grid)["minimal"]["temperature"] == "not supported"
+    assert wiring.deviations(grid)["judge.primary"] == {"temperature": "not supported"}
     assert "4o-mini" not in wiring.deviations(grid)
 
 
