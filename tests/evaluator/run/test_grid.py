@@ -116,8 +116,11 @@ def test_the_id_is_the_start_of_the_sha256_of_key_sorted_json() -> None:
             "provider": "scripted",
             "model": "hasty",
             "reasoning_effort": None,
+            "thinking_budget": None,
+            "service_tier": None,
             "max_output_tokens": 16384,
             "send_seed": False,
+            "allow_other_models": False,
         },
         "gate": {
             "mode": "off",
