@@ -75,8 +75,8 @@ def command(
     hashes = {name: bundle.manifest.bundle_hash for name, bundle in bundles.items()}
     questions = {name: bundle.questions for name, bundle in bundles.items()}
     grid = plan_grid(settings, questions, hashes, wiring.wording_sha256(), limit)
-    shutdowns = () if replay else wiring.shutdowns(settings, SystemClock().now().date())
-    for note in (*grid.notes, *shutdowns):
+    cautions = () if replay else wiring.cautions(settings, SystemClock().now().date())
+    for note in (*grid.notes, *cautions):
         click.echo(f"note: {note}", err=True)
     with (
         wiring.open_libraries(settings, bundles) as libraries,

@@ -152,15 +152,23 @@ def require_taken(experiment: Experiment) -> None:
             raise SettingsError(objection)
 
 
-def shutdowns(experiment: Experiment, today: date) -> Iterator[str]:
-    """Notes on models that are switched off already or will be soon: another one may answer for them."""
+def cautions(experiment: Experiment, today: date) -> Iterator[str]:
+    """Notes on models that are switched off already or soon, or hold less than an episode may grow to."""
     prices = PriceTable.load(experiment.prices, experiment.models)
     tables = (*experiment.controller.values(), *experiment.judge.values())
     for model in dict.fromkeys(table.model for table in tables if table.provider != "scripted"):
-        day = prices.facts(model).shutdown
-        if day is not None and day <= (today + SOON).isoformat():
-            gone = "was to be switched off on" if day <= today.isoformat() else "is to be switched off on"
-            yield f"{model} {gone} {day}; if another model answers for it, its cells stop"
+        facts, limit = prices.facts(model), experiment.limits.tokens
+        if facts.shutdown is not None and facts.shutdown <= (today + SOON).isoformat():
+            when = "was" if facts.shutdown <= today.isoformat() else "is"
+            yield (
+                f"{model} {when} to be switched off on {facts.shutdown}; "
+                "if another model answers for it, its cells stop"
+            )
+        if facts.context is not None and facts.context < limit:
+            yield (
+                f"{model} holds {facts.context} tokens, fewer than limits.tokens = {limit}: "
+                "longer episodes would fail; lower the limit"
+            )
 
 
 def prices_used(experiment: Experiment) -> dict[str, dict[str, float]]:

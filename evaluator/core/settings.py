@@ -144,6 +144,9 @@ class ModelSettings(Settings):
         if self.thinking_budget is not None and self.reasoning_effort is not None:
             msg = "thinking_budget and reasoning_effort exclude each other"
             raise ValueError(msg)
+        if self.provider == "gemini" and self.reasoning_effort == "none":
+            msg = 'provider "gemini" takes no reasoning_effort = "none"; say thinking_budget = 0'
+            raise ValueError(msg)
         return self
 
 

@@ -130,7 +130,8 @@ def test_a_tier_has_its_own_price_and_an_unknown_one_none(
 def test_a_value_that_a_model_would_refuse_is_told_before_the_call(
     model: str, given: dict[str, object], objection: str | None
 ) -> None:
-    settings = ModelSettings.model_validate({"provider": "gemini", "model": model, **given})
+    provider = "gemini" if "thinking_budget" in given else "openai_chat"
+    settings = ModelSettings.model_validate({"provider": provider, "model": model, **given})
     said = TABLE.facts(model).objection(settings)
     assert said is None if objection is None else said and objection in said
 

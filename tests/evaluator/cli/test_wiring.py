@@ -126,8 +126,16 @@ def test_a_value_that_a_model_refuses_is_told_before_the_run(here: Path) -> None
 )
 def test_a_model_that_is_switched_off_soon_is_noted(here: Path, today: date, notes: list[str]) -> None:
     judge = ('provider = "scripted"\nmodel = "judge"', 'provider = "openai_chat"\nmodel = "gpt-5-mini"')
-    told = list(wiring.shutdowns(experiment(here, judge), today))
+    told = list(wiring.cautions(experiment(here, judge), today))
     assert [note.partition(";")[0] for note in told] == notes
+
+
+def test_a_model_that_holds_less_than_an_episode_may_grow_to_is_noted(here: Path) -> None:
+    facts = ("[rate]", "[models.mine]\ncontext = 32768\n[rate]")
+    mine = ('provider = "scripted"\nmodel = "judge"', 'provider = "openai_chat"\nmodel = "mine"')
+    (note,) = wiring.cautions(experiment(here, facts, mine), date(2026, 1, 1))
+    assert "mine holds 32768 tokens, fewer than limits.tokens = 128000" in note
+    assert list(wiring.cautions(experiment(here, mine), date(2026, 1, 1))) == []
 
 
 def test_every_price_that_can_apply_is_in_the_manifest(here: Path) -> None:

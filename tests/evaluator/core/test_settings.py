@@ -380,6 +380,7 @@ def test_facts_of_a_model_are_closed_and_have_one_price(facts: str, sentence: st
     [
         ('provider = "openai_chat"\nthinking_budget = 5', 'thinking_budget is of provider "gemini"'),
         ('provider = "gemini"\nthinking_budget = 5\nreasoning_effort = "low"', "exclude each other"),
+        ('provider = "gemini"\nreasoning_effort = "none"', "say thinking_budget = 0"),
         ('provider = "gemini"\nthinking_budget = -2', "greater than or equal to -1"),
         ('provider = "openai_responses"\nservice_tier = "fast"', "Input should be 'flex'"),
     ],
